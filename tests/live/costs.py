@@ -1,4 +1,4 @@
-"""For each access pattern of a live room the case that its budget speaks of."""
+"""For each access pattern of a live room the case that its budget describes."""
 
 from collections.abc import Awaitable, Callable
 from random import Random
@@ -6,7 +6,21 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tests.live.entities import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket, uuid
+from tests.live.entities import (
+    HALL,
+    MIDORI,
+    NOW,
+    SORA,
+    WEB,
+    YUNA,
+    comment,
+    host_action,
+    open_room,
+    read_all,
+    room,
+    socket,
+    uuid,
+)
 from tests.support.cost_assertions import Case
 from tests.support.stores import START
 from zataku.clock import instant_ms
@@ -45,12 +59,12 @@ from zataku.table import Entity, Key, Plan, Query, Store
 Call = Callable[[], Awaitable[Any]]
 CASES: dict[str, Case] = {}
 SENTENCE = "コメントはこのくらいの長さで、質問にも感想にも足ります。" * 3
-TARGET = said(1).comment_id
-COMMENTS = [replace(said(number, SENTENCE[:60]), nickname="通りすがり") for number in range(1, 100)]
+TARGET = comment(1).comment_id
+COMMENTS = [replace(comment(number, SENTENCE[:60]), nickname="通りすがり") for number in range(1, 100)]
 
 
-def getting(name: str, key: Key[Any], *items: Entity) -> None:
-    """A read of one item among these."""
+def add_get_case(name: str, key: Key[Any], *items: Entity) -> None:
+    """Add the read of one of these items."""
 
     async def case(store: Store) -> Call:
         await store.write_many(put=items)
@@ -59,23 +73,23 @@ def getting(name: str, key: Key[Any], *items: Entity) -> None:
     CASES[name] = case
 
 
-def paging(name: str, query: Query[Any], items: list[Any], limit: int | None = None) -> None:
-    """A page of so many of these items, or all of them."""
+def add_page_case(name: str, query: Query[Any], items: list[Any], limit: int | None = None) -> None:
+    """Add a page of these items, or all pages when there is no limit."""
 
     async def case(store: Store) -> Call:
         await store.write_many(put=items)
-        return (lambda: all_of(store, query)) if limit is None else (lambda: store.page(query, limit=limit))
+        return (lambda: read_all(store, query)) if limit is None else (lambda: store.page(query, limit=limit))
 
     CASES[name] = case
 
 
-def writing(plan: Plan[Any], *before: Callable[[int], Plan[Any]] | Entity) -> None:
-    """A write in an open room of the first epoch, after what happened before."""
+def add_write_case(plan: Plan[Any], *earlier: Callable[[int], Plan[Any]] | Entity) -> None:
+    """Add a write to an open room of the first epoch, after earlier writes and items."""
 
     async def case(store: Store) -> Call:
-        epoch = await opened_room(store)
-        for one in before:
-            await (store.put(one) if isinstance(one, Entity) else store.write(one(epoch)))
+        epoch = await open_room(store)
+        for step in earlier:
+            await (store.put(step) if isinstance(step, Entity) else store.write(step(epoch)))
         return lambda: store.write(plan)
 
     CASES[plan.label.rpartition(".")[2]] = case
@@ -87,8 +101,8 @@ def ids(count: int) -> list[CommentId]:
 
 
 ROOMS = list(rooms_of(Random(1), START, 60))
-HIDDEN = [Mark(room_id=HALL, mark="HIDDEN", comment_id=one, at=instant_ms(START)) for one in ids(50)]
-COUNTS = [Upvotes(room_id=HALL, comment_id=one, votes=12) for one in ids(30)]
+HIDDEN = [Mark(room_id=HALL, mark="HIDDEN", comment_id=it, at=instant_ms(START)) for it in ids(50)]
+COUNTS = [Upvotes(room_id=HALL, comment_id=it, votes=12) for it in ids(30)]
 BLOCKS = [Block(room_id=HALL, what="WORD", value=f"spam{number:02d}", at=instant_ms(START)) for number in range(30)]
 VOTERS = [
     Upvote(room_id=HALL, comment_id=TARGET, sender_id=SenderId(f"guest:{number:012x}"), at=instant_ms(START))
@@ -103,52 +117,60 @@ SOCKETS = [socket(number) for number in range(99)]
 CROWD = [SenderId(f"guest:{number:012x}") for number in range(97)]
 AUDIENCE = list(audience(Random(1), START, HALL, WEB, 1000))
 
-getting("room", design.room(HALL), room())
-getting("room_now", design.room_now(HALL), room())
-paging("rooms_by_code", design.rooms_by_code("482159"), [room(code="482159")])
-paging("newest_rooms_of", design.newest_rooms_of(MIDORI), ROOMS, 50)
-paging("oldest_rooms_of", design.oldest_rooms_of(MIDORI), ROOMS, 50)
-getting("comment", design.comment(HALL, TARGET), COMMENTS[0])
-paging("comments_of", design.comments_of(HALL), COMMENTS, 50)
-paging("comments_after", design.comments_after(HALL, SEQ_START), COMMENTS, 50)
-paging("comments_before", design.comments_before(HALL, seq_of(1, 99)), COMMENTS, 50)
-paging("latest_comments", design.latest_comments(HALL), COMMENTS, 50)
-getting("connection", design.connection(AUDIENCE[0].connection_id), AUDIENCE[0])
-paging("connections_in", design.connections_in(HALL), AUDIENCE)
-paging("left_behind", design.left_behind(WEB, instant_ms(START + 999)), AUDIENCE)
-paging("moderation_of", moderation.moderation_of(HALL), [*LOG[:20], *HIDDEN[:20], *COUNTS, *BLOCKS[:10], *VOTERS])
-paging("log_of", moderation.log_of(HALL), LOG, 50)
-paging("marks_of", moderation.marks_of(HALL), HIDDEN)
-paging("reactions_in", moderation.reactions_in(HALL), MINUTES)
-paging("marked", moderation.marked(HALL, "HIDDEN"), HIDDEN)
-paging("blocks_of", moderation.blocks_of(HALL), BLOCKS)
-paging("upvotes_in", moderation.upvotes_in(HALL), COUNTS)
-getting("upvotes_on", moderation.upvotes_on(HALL, ids(1)[0]), COUNTS[0])
-paging("upvoters_of", moderation.upvoters_of(HALL, TARGET), VOTERS, 50)
+add_get_case("room", design.room(HALL), room())
+add_get_case("room_now", design.room_now(HALL), room())
+add_page_case("rooms_by_code", design.rooms_by_code("482159"), [room(code="482159")])
+add_page_case("newest_rooms_of", design.newest_rooms_of(MIDORI), ROOMS, 50)
+add_page_case("oldest_rooms_of", design.oldest_rooms_of(MIDORI), ROOMS, 50)
+add_get_case("comment", design.comment(HALL, TARGET), COMMENTS[0])
+add_page_case("comments_of", design.comments_of(HALL), COMMENTS, 50)
+add_page_case("comments_after", design.comments_after(HALL, SEQ_START), COMMENTS, 50)
+add_page_case("comments_before", design.comments_before(HALL, seq_of(1, 99)), COMMENTS, 50)
+add_page_case("latest_comments", design.latest_comments(HALL), COMMENTS, 50)
+add_get_case("connection", design.connection(AUDIENCE[0].connection_id), AUDIENCE[0])
+add_page_case("connections_in", design.connections_in(HALL), AUDIENCE)
+add_page_case("left_behind", design.left_behind(WEB, instant_ms(START + 999)), AUDIENCE)
+add_page_case(
+    "moderation_of", moderation.moderation_of(HALL), [*LOG[:20], *HIDDEN[:20], *COUNTS, *BLOCKS[:10], *VOTERS]
+)
+add_page_case("log_of", moderation.log_of(HALL), LOG, 50)
+add_page_case("marks_of", moderation.marks_of(HALL), HIDDEN)
+add_page_case("reactions_in", moderation.reactions_in(HALL), MINUTES)
+add_page_case("marked", moderation.marked(HALL, "HIDDEN"), HIDDEN)
+add_page_case("blocks_of", moderation.blocks_of(HALL), BLOCKS)
+add_page_case("upvotes_in", moderation.upvotes_in(HALL), COUNTS)
+add_get_case("upvotes_on", moderation.upvotes_on(HALL, ids(1)[0]), COUNTS[0])
+add_page_case("upvoters_of", moderation.upvoters_of(HALL, TARGET), VOTERS, 50)
 
-writing(create_room(room(ROOMS[0].room_id)))
-writing(close_room(HALL, MIDORI, START, 1))
-writing(take_room(HALL))
-writing(post_comments(COMMENTS, 1))
-writing(remove_own_comment(HALL, TARGET, SORA, START, 1), COMMENTS[0])
-writing(join(HALL, WEB, SOCKETS, START))
-writing(leave(SOCKETS[0]), lambda _: join(HALL, WEB, SOCKETS[:1], START))
-writing(
+add_write_case(create_room(room(ROOMS[0].room_id)))
+add_write_case(close_room(HALL, MIDORI, START, 1))
+add_write_case(take_room(HALL))
+add_write_case(post_comments(COMMENTS, 1))
+add_write_case(remove_own_comment(HALL, TARGET, SORA, START, 1), COMMENTS[0])
+add_write_case(join(HALL, WEB, SOCKETS, START))
+add_write_case(leave(SOCKETS[0]), lambda _: join(HALL, WEB, SOCKETS[:1], START))
+add_write_case(
     sweep_connection(WEB, OwnedConnection(connection_id=SOCKETS[0], timestamp=NOW)),
     lambda _: join(HALL, WEB, SOCKETS[:1], START),
 )
-writing(mark_comment(act(1), "PINNED", TARGET, 1), COMMENTS[0])
-writing(unmark_comment(act(2), "PINNED", TARGET, 1), COMMENTS[0], lambda _: mark_comment(act(1), "PINNED", TARGET, 1))
-writing(delete_comment(act(1), TARGET, 1), COMMENTS[0])
-writing(block_word(act(1), 1, "spam"))
-writing(unblock_word(act(2), 1, "spam"), lambda epoch: block_word(act(1), epoch, "spam"))
-writing(count_reactions(Reactions(room_id=HALL, minute=instant_ms(START), clap=1200, aha=40, lol=7), 1))
-writing(block_sender(act(1), 1, SORA, TARGET))
-writing(
-    unblock_sender(act(2), 1, SORA, said(1).comment_id),
-    lambda epoch: block_sender(act(1), epoch, SORA, said(1).comment_id),
+add_write_case(mark_comment(host_action(1), "PINNED", TARGET, 1), COMMENTS[0])
+add_write_case(
+    unmark_comment(host_action(2), "PINNED", TARGET, 1),
+    COMMENTS[0],
+    lambda _: mark_comment(host_action(1), "PINNED", TARGET, 1),
 )
-writing(pause_room(act(1), 1, True))
-writing(slow_room(act(1), 1, 30))
-writing(upvote_first(HALL, TARGET, CROWD, START, 1), COMMENTS[0])
-writing(upvote(HALL, TARGET, CROWD, START, 1), COMMENTS[0], lambda _: upvote_first(HALL, TARGET, [YUNA], START, 1))
+add_write_case(delete_comment(host_action(1), TARGET, 1), COMMENTS[0])
+add_write_case(block_word(host_action(1), 1, "spam"))
+add_write_case(unblock_word(host_action(2), 1, "spam"), lambda epoch: block_word(host_action(1), epoch, "spam"))
+add_write_case(count_reactions(Reactions(room_id=HALL, minute=instant_ms(START), clap=1200, aha=40, lol=7), 1))
+add_write_case(block_sender(host_action(1), 1, SORA, TARGET))
+add_write_case(
+    unblock_sender(host_action(2), 1, SORA, comment(1).comment_id),
+    lambda epoch: block_sender(host_action(1), epoch, SORA, comment(1).comment_id),
+)
+add_write_case(pause_room(host_action(1), 1, True))
+add_write_case(slow_room(host_action(1), 1, 30))
+add_write_case(upvote_first(HALL, TARGET, CROWD, START, 1), COMMENTS[0])
+add_write_case(
+    upvote(HALL, TARGET, CROWD, START, 1), COMMENTS[0], lambda _: upvote_first(HALL, TARGET, [YUNA], START, 1)
+)

@@ -1,4 +1,4 @@
-"""People and rooms that the tests speak of."""
+"""Sample entities of live rooms, and the writes that prepare a room for a test."""
 
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ from zataku.table import ConditionFailed, Plan, Query, ResultUnknown, Store, Tra
 
 
 def uuid(number: int) -> str:
-    """The UUIDv4 of that number."""
+    """The UUIDv4 of a number."""
     return str(UUID(int=number, version=4))
 
 
@@ -26,13 +26,13 @@ WEB = ProcessName("web-1")
 NOW = instant_ms(START)
 
 
-def room(room_id: RoomId = HALL, host_id: HostId = MIDORI, **changed: object) -> Room:
-    """A room that is open."""
-    usual = {"name": "発表会", "status": "OPEN", "created_at": NOW, "updated_at": NOW, "code": "482159"}
-    return Room(room_id=room_id, host_id=host_id, **{**usual, **changed})
+def room(room_id: RoomId = HALL, host_id: HostId = MIDORI, **changes: object) -> Room:
+    """An open room."""
+    defaults = {"name": "発表会", "status": "OPEN", "created_at": NOW, "updated_at": NOW, "code": "482159"}
+    return Room(room_id=room_id, host_id=host_id, **{**defaults, **changes})
 
 
-def said(
+def comment(
     number: int,
     content: str = "なるほど",
     room_id: RoomId = HALL,
@@ -40,7 +40,7 @@ def said(
     salt: int = 0,
     epoch: int = 1,
 ) -> Comment:
-    """The comment of that number of an owner; a salt gives it another id."""
+    """The comment with this number in an epoch; a salt gives it another id."""
     return Comment(
         room_id=room_id,
         comment_id=CommentId(uuid(1000 + number + 1_000_000 * salt)),
@@ -51,53 +51,53 @@ def said(
     )
 
 
-def act(number: int = 1, host_id: HostId = MIDORI, room_id: RoomId = HALL) -> HostAction:
-    """Something that a host does, the later the larger its number."""
+def host_action(number: int = 1, host_id: HostId = MIDORI, room_id: RoomId = HALL) -> HostAction:
+    """An action of the host. A larger number is a later time."""
     return HostAction(
         room_id=room_id, host_id=host_id, at=instant_ms(START + number), log_id=LogId(uuid(9000 + number))
     )
 
 
 def socket(number: int) -> ConnectionId:
-    """The socket of that number, as API Gateway names them."""
+    """The id of a connection, in the form of API Gateway."""
     return ConnectionId(f"L0SM9cOFvHcCI{number:04d}=")
 
 
-async def opened_room(store: Store, made: Room | None = None) -> int:
-    """Open a room and own it; gives the epoch."""
-    made = made or room()
-    while await store.get(room_now(made.room_id)) is None:
+async def open_room(store: Store, new_room: Room | None = None) -> int:
+    """Create a room and acquire it. Returns the epoch."""
+    new_room = new_room or room()
+    while await store.get(room_now(new_room.room_id)) is None:
         try:
-            await store.write(create_room(made))
+            await store.write(create_room(new_room))
         except ResultUnknown:
             continue
-    return await owned(store, made.room_id)
+    return await acquire_epoch(store, new_room.room_id)
 
 
-async def owned(store: Store, room_id: RoomId = HALL) -> int:
-    """Take a room; gives the epoch."""
-    epoch = (await taken(store, room_id)).epoch
+async def acquire_epoch(store: Store, room_id: RoomId = HALL) -> int:
+    """Acquire a room. Returns the epoch."""
+    epoch = (await acquire_room(store, room_id)).epoch
     assert epoch is not None
     return epoch
 
 
-async def taken(store: Store, room_id: RoomId = HALL) -> Room:
-    """Take a room until the answer arrives; gives the room as its new owner gets it."""
+async def acquire_room(store: Store, room_id: RoomId = HALL) -> Room:
+    """Acquire a room, again while the reply is lost. Returns the room as its new owner gets it."""
     while True:
         try:
-            found = await store.write(take_room(room_id))
+            acquired = await store.write(take_room(room_id))
         except ResultUnknown:
             continue
-        assert found is not None
-        return found
+        assert acquired is not None
+        return acquired
 
 
-async def all_of(store: Store, query: Query[Any]) -> list[Any]:
-    """Everything that a query finds."""
-    return [found async for found in store.each(query)]
+async def read_all(store: Store, query: Query[Any]) -> list[Any]:
+    """All items of a query."""
+    return [item async for item in store.each(query)]
 
 
-async def refused(store: Store, plan: Plan[Any]) -> None:
-    """The store does not carry out the plan, for one of its conditions."""
+async def assert_refused(store: Store, plan: Plan[Any]) -> None:
+    """Assert that the store refuses a write because of a condition."""
     with pytest.raises((ConditionFailed, TransactionCancelled)):
         await store.write(plan)

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from tests.live.costs import CASES
-from tests.live.entities import HALL, SORA, WEB, YUNA, opened_room, said, socket
+from tests.live.entities import HALL, SORA, WEB, YUNA, comment, open_room, socket
 from tests.support.cost_assertions import budget_mismatches
 from tests.support.stores import START
 from zataku.live.design import DEPARTURES, Comment
@@ -18,34 +18,35 @@ async def test_every_access_pattern_costs_its_budget(priced: Store):
     assert await budget_mismatches(priced, CASES) == {}
 
 
-async def test_an_upvote_alone_costs_eight_units_the_first_time_and_six_after(priced: Store) -> None:
-    epoch = await opened_room(priced)
-    target = said(1).comment_id
-    await priced.write(post_comments([said(1)], epoch))
+async def test_a_first_upvote_costs_eight_units_and_a_later_upvote_or_a_join_six(priced: Store) -> None:
+    epoch = await open_room(priced)
+    target = comment(1).comment_id
+    await priced.write(post_comments([comment(1)], epoch))
     votes = (upvote_first(HALL, target, [SORA], START, 1), 8), (upvote(HALL, target, [YUNA], START, 1), 6)
     for plan, units in (*votes, (join(HALL, WEB, [socket(1)], START), 6)):
-        with priced.measured("one alone") as consumed:
+        with priced.measured("one write") as consumed:
             await priced.write(plan)
         assert (consumed.reads, consumed.writes) == (0, units)
 
 
 async def test_one_comment_costs_five_units_and_the_largest_eleven(priced: Store) -> None:
-    epoch = await opened_room(priced)
+    epoch = await open_room(priced)
     largest = largest_comment(Random(1), START, HALL, 2)
-    for comment, units in ((said(1), 3), (largest, 9)):
+    for posted, units in ((comment(1), 3), (largest, 9)):
         with priced.measured("a tick") as consumed:
-            await priced.write(post_comments([comment], epoch))
+            await priced.write(post_comments([posted], epoch))
         assert (consumed.reads, consumed.writes) == (0, units + 2)
 
 
 async def test_a_comment_that_is_sent_again_costs_what_its_departure_says(priced: Store) -> None:
-    epoch = await opened_room(priced)
-    await priced.write(post_comments([said(1)], epoch))
+    epoch = await open_room(priced)
+    await priced.write(post_comments([comment(1)], epoch))
     with priced.measured("sent again") as consumed:
         with pytest.raises(TransactionCancelled):
-            await priced.write(post_comments([said(1)], epoch))
-        await priced.get(Comment.key(room_id=HALL, comment_id=said(1).comment_id), strong=True)
-    told = " ".join(departure.figure for departure in DEPARTURES)
+            await priced.write(post_comments([comment(1)], epoch))
+        await priced.get(Comment.key(room_id=HALL, comment_id=comment(1).comment_id), strong=True)
+    figures = " ".join(departure.figure for departure in DEPARTURES)
     assert (
-        f"costs the {consumed.writes:g} write units of a failed transaction, and {consumed.reads:g} read unit" in told
+        f"costs the {consumed.writes:g} write units of a failed transaction, and {consumed.reads:g} read unit"
+        in figures
     )

@@ -1,4 +1,4 @@
-"""The tables as the document sets them up: names, keys, indexes, time to live, deletion, and their document."""
+"""The tables of the document: names, keys, indexes, time to live, deletion, and the generated document."""
 
 import pytest
 
@@ -26,17 +26,17 @@ def test_every_table_is_named_with_its_environment(env: str) -> None:
         (moderation, ["roomId", "entry"]),
     ],
 )
-def test_keys_are_the_documents(table: Table, keys: list[str]) -> None:
+def test_keys_are_those_of_the_document(table: Table, keys: list[str]) -> None:
     assert [(key.name, key.type) for key in table.keys] == [(name, "S") for name in keys]
 
 
-def test_indexes_are_the_documents_and_those_of_the_departures() -> None:
-    found = {
+def test_indexes_are_those_of_the_document_and_of_the_departures() -> None:
+    indexes = {
         index.schema.name: (table.name, [key.name for key in index.schema.keys], index.schema.local)
         for table in TABLES
         for index in table.indexes.values()
     }
-    assert found == {
+    assert indexes == {
         "hostId-index": (rooms.name, ["hostId", "createdAt"], False),
         "code-index": (rooms.name, ["code"], False),
         "seq-index": (comments.name, ["roomId", "seq"], True),
@@ -46,12 +46,12 @@ def test_indexes_are_the_documents_and_those_of_the_departures() -> None:
 
 
 @pytest.mark.parametrize(("env", "policy"), [("dev", "Delete"), ("staging", "Delete"), ("prod", "Retain")])
-def test_tables_of_dev_go_with_their_stack_and_those_of_prod_stay(env: str, policy: str) -> None:
+def test_only_the_tables_of_production_outlive_their_stack(env: str, policy: str) -> None:
     resources = template(TABLES, env=env, rights=MATRIX)["Resources"]
-    tables = [made for made in resources.values() if made["Type"] == "AWS::DynamoDB::Table"]
+    tables = [it for it in resources.values() if it["Type"] == "AWS::DynamoDB::Table"]
     assert len(tables) == 4
-    assert {made["DeletionPolicy"] for made in tables} == {policy}
-    assert {made["Properties"]["BillingMode"] for made in tables} == {"PAY_PER_REQUEST"}
+    assert {it["DeletionPolicy"] for it in tables} == {policy}
+    assert {it["Properties"]["BillingMode"] for it in tables} == {"PAY_PER_REQUEST"}
 
 
 def test_only_connections_expire_and_nothing_is_streamed() -> None:
@@ -60,24 +60,24 @@ def test_only_connections_expire_and_nothing_is_streamed() -> None:
     assert all("transactions" in required_capabilities(table) for table in TABLES)
 
 
-def test_the_lint_finds_nothing_and_nothing_is_waived() -> None:
+def test_the_lint_has_no_findings_and_no_waivers() -> None:
     report = lint_all(TABLES)
     assert report.is_clean
     assert [waiver for table in TABLES for waiver in table.waivers] == []
 
 
-def test_the_largest_items_are_those_that_the_departures_speak_of() -> None:
-    sizes = {made.entity.__name__: max_item_size(made).bytes for table in TABLES for made in table.bindings}
-    told = " ".join(departure.figure for departure in DEPARTURES)
+def test_the_departures_name_the_largest_item_sizes() -> None:
+    sizes = {it.entity.__name__: max_item_size(it).bytes for table in TABLES for it in table.bindings}
+    figures = " ".join(departure.figure for departure in DEPARTURES)
     assert (sizes["Comment"], sizes["Room"]) == (2406, 737)
-    assert "2,406 bytes" in told
-    assert "at most 737" in told
-    assert f"at most {sizes['Reactions']} bytes for each minute" in told
+    assert "2,406 bytes" in figures
+    assert "at most 737" in figures
+    assert f"at most {sizes['Reactions']} bytes for each minute" in figures
     assert max(size for size in sizes.values() if size) < 4096
 
 
 def test_the_document_shows_every_write_with_its_steps_and_every_departure() -> None:
-    (design,) = [found for found in find_designs(["zataku.live.design"]) if TABLES[0] in found.tables][:1]
+    (design,) = [it for it in find_designs(["zataku.live.design"]) if TABLES[0] in it.tables][:1]
     text = design_document(design.tables, title=TITLE, departures=design.departures, rights=design.matrix)
     assert text.startswith(f"# {TITLE}\n")
     writes = sum(len(table.writes) for table in TABLES)

@@ -1,4 +1,4 @@
-"""Items with the document's attributes and no others are read, written again, and are the same."""
+"""Items with exactly the attributes of the document are decoded and encoded without a change."""
 
 import pytest
 
@@ -29,7 +29,7 @@ CONNECTION = {
 
 
 @pytest.mark.parametrize(("kind", "item"), [(Room, ROOM), (Comment, COMMENT), (Connection, CONNECTION)])
-def test_an_item_of_the_document_comes_back_as_it_was(kind: type[Entity], item: dict[str, str]) -> None:
+def test_an_item_of_the_document_survives_a_round_trip(kind: type[Entity], item: dict[str, str]) -> None:
     binding = binding_of(kind)
     assert binding.encode(binding.decode(item)) == item  # pyright: ignore[reportArgumentType]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from tests.live.entities import HALL, NOW, act, room, said, socket, uuid
+from tests.live.entities import HALL, NOW, comment, host_action, room, socket, uuid
 from zataku.clock import instant_ms
 from zataku.live.design import Comment, Connection, Room, comments, seq_of
 from zataku.live.limits import SEQ_START, fold_word
@@ -14,7 +14,7 @@ from zataku.live.moderation.writes import block_sender, block_word
 from zataku.table import BadInput, Store, WrongType
 
 FAMILY = "👨‍👩‍👧‍👦"
-SEEN = {
+VISIBLE = {
     "one letter": "a",
     "emoji joined by zero-width joiners": FAMILY,
     "a flag made of tags": "🏴󠁧󠁢󠁳󠁣󠁴󠁿",
@@ -24,7 +24,7 @@ SEEN = {
     "an ideograph of four bytes": "𠮷",
     "a character of the private use area beside a letter": "a\ue000",
 }
-UNSEEN = {
+NOT_ACCEPTED = {
     "nothing": "",
     "blanks": "   ",
     "wide blanks": "\u3000\u3000",
@@ -44,63 +44,63 @@ UNSEEN = {
     "an override to the left": "\u202egnp.exe",
     "an embedding": "a\u202ab",
     "an isolate": "a\u2066b",
-    "its end": "a\u2069b",
+    "the end of an isolate": "a\u2069b",
     "half a surrogate pair": "a\ud83d",
 }
 
 
-def stored(made: Comment | Room) -> Comment | Room:
+def validated(entity: Comment | Room) -> Comment | Room:
     """The entity after the validation that a store makes."""
-    return msgspec.convert(msgspec.to_builtins(made), type(made))
+    return msgspec.convert(msgspec.to_builtins(entity), type(entity))
 
 
 def as_content(text: str) -> object:
-    return stored(said(1, text))
+    return validated(comment(1, text))
 
 
 def as_nickname(text: str) -> object:
-    return stored(msgspec.structs.replace(said(1), nickname=text))
+    return validated(msgspec.structs.replace(comment(1), nickname=text))
 
 
 def as_name(text: str) -> object:
-    return stored(room(name=text))
+    return validated(room(name=text))
 
 
 TEXTS: tuple[tuple[Callable[[str], object], int], ...] = ((as_content, 500), (as_nickname, 30), (as_name, 100))
 
 
-@pytest.mark.parametrize(("made", "most"), TEXTS)
-@pytest.mark.parametrize("text", SEEN.values(), ids=SEEN)
-def test_visible_text_is_accepted_unchanged(made: Callable[[str], object], most: int, text: str) -> None:
-    assert text in msgspec.to_builtins(made(text)).values()
+@pytest.mark.parametrize(("build", "max_length"), TEXTS)
+@pytest.mark.parametrize("text", VISIBLE.values(), ids=VISIBLE)
+def test_visible_text_is_accepted_unchanged(build: Callable[[str], object], max_length: int, text: str) -> None:
+    assert text in msgspec.to_builtins(build(text)).values()
 
 
-@pytest.mark.parametrize(("made", "most"), TEXTS)
-@pytest.mark.parametrize("text", UNSEEN.values(), ids=UNSEEN)
-def test_invisible_text_and_line_breaks_are_refused(made: Callable[[str], object], most: int, text: str) -> None:
+@pytest.mark.parametrize(("build", "max_length"), TEXTS)
+@pytest.mark.parametrize("text", NOT_ACCEPTED.values(), ids=NOT_ACCEPTED)
+def test_invisible_text_and_line_breaks_are_refused(build: Callable[[str], object], max_length: int, text: str) -> None:
     with pytest.raises((ValueError, msgspec.ValidationError)):
-        made(text)
+        build(text)
 
 
-@pytest.mark.parametrize(("made", "most"), TEXTS)
+@pytest.mark.parametrize(("build", "max_length"), TEXTS)
 @pytest.mark.parametrize("letter", ["a", "あ", "𠮷", "한"])
-def test_the_longest_text_is_counted_in_characters_not_bytes(
-    made: Callable[[str], object], most: int, letter: str
+def test_the_length_of_text_is_limited_in_characters_not_bytes(
+    build: Callable[[str], object], max_length: int, letter: str
 ) -> None:
-    made(letter * most)
+    build(letter * max_length)
     with pytest.raises(msgspec.ValidationError):
-        made(letter * (most + 1))
+        build(letter * (max_length + 1))
 
 
-async def test_a_store_refuses_what_the_limits_refuse_and_stores_nothing(embedded: Store) -> None:
-    bad = said(1, "a\u202eb")
+async def test_a_store_refuses_text_beyond_the_limits_and_stores_nothing(embedded: Store) -> None:
+    invalid = comment(1, "a\u202eb")
     with pytest.raises(WrongType):
-        await embedded.put(bad)
-    assert [found async for found in embedded.scan(comments)] == []
+        await embedded.put(invalid)
+    assert [it async for it in embedded.scan(comments)] == []
 
 
 def test_a_comment_without_a_nickname_is_anonymous() -> None:
-    assert said(1).nickname == "Anonymous"
+    assert comment(1).nickname == "Anonymous"
 
 
 @pytest.mark.parametrize(
@@ -117,22 +117,22 @@ def test_a_comment_without_a_nickname_is_anonymous() -> None:
     ],
 )
 def test_ids_of_rooms_are_uuids_of_version_4(room_id: str) -> None:
-    stored(room())
+    validated(room())
     with pytest.raises(msgspec.ValidationError):
-        stored(room(room_id))  # pyright: ignore[reportArgumentType]
+        validated(room(room_id))  # pyright: ignore[reportArgumentType]
     with pytest.raises(BadInput):
         Room.key(room_id=room_id)
 
 
-@pytest.mark.parametrize("handle", ["user:midori", "L0SM9cOFvHcCIhw=", "a+b/c@d", "x" * 128])
-def test_foreign_ids_that_are_accepted(handle: str) -> None:
-    stored(room(host_id=handle))  # pyright: ignore[reportArgumentType]
+@pytest.mark.parametrize("host_id", ["user:midori", "L0SM9cOFvHcCIhw=", "a+b/c@d", "x" * 128])
+def test_ids_of_other_systems_are_accepted_as_host_ids(host_id: str) -> None:
+    validated(room(host_id=host_id))  # pyright: ignore[reportArgumentType]
 
 
-@pytest.mark.parametrize("handle", ["", "x" * 129, "a b", "a#b", "みどり", "a\n", "a\x00"])
-def test_foreign_ids_that_are_refused(handle: str) -> None:
+@pytest.mark.parametrize("host_id", ["", "x" * 129, "a b", "a#b", "みどり", "a\n", "a\x00"])
+def test_malformed_host_ids_are_refused(host_id: str) -> None:
     with pytest.raises(msgspec.ValidationError):
-        stored(room(host_id=handle))  # pyright: ignore[reportArgumentType]
+        validated(room(host_id=host_id))  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize(
@@ -148,12 +148,12 @@ def test_foreign_ids_that_are_refused(handle: str) -> None:
         "",
     ],
 )
-def test_times_have_one_width(text: str) -> None:
+def test_times_other_than_utc_with_milliseconds_are_refused(text: str) -> None:
     with pytest.raises(msgspec.ValidationError):
-        stored(room(created_at=text))
+        validated(room(created_at=text))
 
 
-def test_moments_are_written_in_utc_to_the_millisecond() -> None:
+def test_instants_are_written_in_utc_to_the_millisecond() -> None:
     assert instant_ms(0) == "1970-01-01T00:00:00.000Z"
     assert instant_ms(1_771_669_800.25) == "2026-02-21T10:30:00.250Z"
     assert instant_ms(1_771_669_800.9999) == "2026-02-21T10:30:00.999Z"
@@ -161,15 +161,15 @@ def test_moments_are_written_in_utc_to_the_millisecond() -> None:
 
 
 def test_comments_sort_by_the_epoch_of_their_owner_and_then_by_its_numbers() -> None:
-    given = [(1, 1), (1, 9), (1, 10), (1, 9_999_999), (2, 1), (9, 3), (10, 1), (10, 2), (99_999, 9_999_999)]
-    assert sorted(seq_of(*one) for one in reversed(given)) == [seq_of(*one) for one in given]
+    numbers = [(1, 1), (1, 9), (1, 10), (1, 9_999_999), (2, 1), (9, 3), (10, 1), (10, 2), (99_999, 9_999_999)]
+    assert sorted(seq_of(*it) for it in reversed(numbers)) == [seq_of(*it) for it in numbers]
     assert seq_of(3, 42) == "000030000042"
     assert seq_of(1, 1) > SEQ_START
     assert seq_of(99_999, 9_999_999) == "9" * 12
 
 
 @pytest.mark.parametrize(
-    ("epoch", "number", "why"),
+    ("epoch", "number", "message"),
     [
         (0, 1, "epoch is from 1"),
         (100_000, 1, "to 99999"),
@@ -179,46 +179,48 @@ def test_comments_sort_by_the_epoch_of_their_owner_and_then_by_its_numbers() -> 
         (1, 10**7, "Take the room again"),
     ],
 )
-def test_an_epoch_or_number_that_does_not_fit_the_digits_of_a_seq_is_refused(epoch: int, number: int, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
+def test_an_epoch_or_number_that_does_not_fit_the_digits_of_a_seq_is_refused(
+    epoch: int, number: int, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
         seq_of(epoch, number)
 
 
-@pytest.mark.parametrize(("epoch", "taken"), [(0, False), (1, True), (99_999, True), (100_000, False)])
-def test_a_room_has_at_most_99999_owners(epoch: int, taken: bool) -> None:
-    if taken:
-        stored(room(epoch=epoch))
+@pytest.mark.parametrize(("epoch", "accepted"), [(0, False), (1, True), (99_999, True), (100_000, False)])
+def test_a_room_has_at_most_99999_owners(epoch: int, accepted: bool) -> None:
+    if accepted:
+        validated(room(epoch=epoch))
     else:
         with pytest.raises(msgspec.ValidationError):
-            stored(room(epoch=epoch))
+            validated(room(epoch=epoch))
 
 
 @pytest.mark.parametrize("seq", ["1", "00000000000a", "0000000000001", "00000000000１", "000000000001\n", ""])
 def test_a_seq_is_twelve_plain_digits(seq: str) -> None:
     with pytest.raises(msgspec.ValidationError):
-        stored(msgspec.structs.replace(said(1), seq=seq))
+        validated(msgspec.structs.replace(comment(1), seq=seq))
 
 
-@pytest.mark.parametrize(("seconds", "taken"), [(0, False), (1, True), (3600, True), (3601, False)])
-def test_slow_mode_is_from_a_second_to_an_hour(seconds: int, taken: bool) -> None:
-    if taken:
-        stored(room(slow_mode_seconds=seconds))
+@pytest.mark.parametrize(("seconds", "accepted"), [(0, False), (1, True), (3600, True), (3601, False)])
+def test_slow_mode_is_from_a_second_to_an_hour(seconds: int, accepted: bool) -> None:
+    if accepted:
+        validated(room(slow_mode_seconds=seconds))
     else:
         with pytest.raises(msgspec.ValidationError):
-            stored(room(slow_mode_seconds=seconds))
+            validated(room(slow_mode_seconds=seconds))
 
 
 @pytest.mark.parametrize("status", ["open", "PAUSED", ""])
 def test_a_room_is_open_or_closed_and_nothing_else(status: str) -> None:
     with pytest.raises(msgspec.ValidationError):
-        stored(room(status=status))
+        validated(room(status=status))
 
 
-@pytest.mark.parametrize("written", ["SPAM", "Ｓｐａｍ", "spam", " spam ", "ＳＰＡＭ"])
-def test_a_word_is_blocked_in_every_spelling(written: str) -> None:
-    (made, *_) = block_word(act(), 1, written).steps
-    assert made.entity is not None
-    assert made.entity.value == "spam"
+@pytest.mark.parametrize("spelling", ["SPAM", "Ｓｐａｍ", "spam", " spam ", "ＳＰＡＭ"])
+def test_a_word_is_blocked_in_every_spelling(spelling: str) -> None:
+    (put, *_) = block_word(host_action(), 1, spelling).steps
+    assert put.entity is not None
+    assert put.entity.value == "spam"
 
 
 @pytest.mark.parametrize("word", ["ﾂﾏﾗﾝ", "Straße", "İstanbul", "ﬃ", "Ⅷ", "㍿"])
@@ -234,11 +236,11 @@ def test_a_blocked_word_that_is_not_folded_or_too_long_is_refused() -> None:
 
 
 @pytest.mark.parametrize("value", ["みどり", "a b", "guest#1", " guest:sora", "guest:sora\n"])
-def test_a_value_that_is_no_sender_id_cannot_be_blocked_as_one(value: str) -> None:
+def test_a_malformed_sender_id_cannot_be_blocked(value: str) -> None:
     with pytest.raises(ValueError, match="id of a session"):
-        block_sender(act(), 1, value, said(1).comment_id)
+        block_sender(host_action(), 1, value, comment(1).comment_id)
 
 
-def test_a_connection_of_the_document_needs_no_more_than_its_three_attributes() -> None:
-    made = Connection(connection_id=socket(1), room_id=HALL, timestamp=NOW)
-    assert msgspec.to_builtins(made)["connectionId"] == "L0SM9cOFvHcCI0001="
+def test_a_connection_needs_only_the_three_attributes_of_the_document() -> None:
+    connection = Connection(connection_id=socket(1), room_id=HALL, timestamp=NOW)
+    assert msgspec.to_builtins(connection)["connectionId"] == "L0SM9cOFvHcCI0001="

@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from tests.live.entities import ATTIC, HALL, act, opened_room, room, said, socket, uuid
+from tests.live.entities import ATTIC, HALL, comment, host_action, open_room, room, socket, uuid
 from tests.support.app_context import all_items, app_context, items_containing, user_identity
 from tests.support.stores import START
 from zataku.clock import ManualClock
@@ -26,63 +26,65 @@ HOST, ME, OTHER = HostId(ACCOUNT), SenderId(ACCOUNT), SenderId(uuid(78))
 MINE, CLOSED = RoomId(uuid(3)), RoomId(uuid(4))
 
 
-class Owners:
-    """A room registry that closes rooms for their host, or is unavailable while `away`."""
+class RoomRegistryStub:
+    """A room registry that closes rooms for their host, or fails while `is_unavailable`."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.closed: list[str] = []
-        self.away = False
+        self.is_unavailable = False
 
     def running(self, _kind: str) -> dict[str, int]:
         """No room runs."""
         return {}
 
     async def execute(self, topic: str, sender: Identity, body: object) -> None:
-        if self.away:
-            raise Unavailable("Nobody runs the room. Try again.")
+        if self.is_unavailable:
+            raise Unavailable("The room has no owner. Try again.")
         assert body == CloseRoom()
         kind, _, room_id = topic.partition("/")
-        found = await self.store.get(room_now(RoomId(room_id)))
-        if kind != "live" or found is None or found.status == "CLOSED":
+        room = await self.store.get(room_now(RoomId(room_id)))
+        if kind != "live" or room is None or room.status == "CLOSED":
             raise Conflict("The room is closed.")
         await self.store.write(close_room(RoomId(room_id), HostId(sender.account_id), START, 1))
         self.closed.append(room_id)
 
 
 @pytest.fixture
-async def owners(strict: Store) -> Owners:
+async def registry(strict: Store) -> RoomRegistryStub:
     """Two rooms of the account, and one of another host with data of every kind about the account."""
     for room_id in (MINE, CLOSED):
-        epoch = await opened_room(strict, room(room_id, HOST))
-        await strict.write(post_comments([said(1, room_id=room_id, sender=OTHER), said(2, room_id=room_id)], epoch))
-        await strict.write(upvote_first(room_id, said(1).comment_id, [OTHER, ME], START, 1))
-        await strict.write(upvote_first(room_id, said(2).comment_id, [OTHER], START, 1))
-        await strict.write(mark_comment(act(1, HOST, room_id), "PINNED", said(1).comment_id, 1))
-        await strict.write(delete_comment(act(2, HOST, room_id), said(2).comment_id, 1))
+        epoch = await open_room(strict, room(room_id, HOST))
+        await strict.write(
+            post_comments([comment(1, room_id=room_id, sender=OTHER), comment(2, room_id=room_id)], epoch)
+        )
+        await strict.write(upvote_first(room_id, comment(1).comment_id, [OTHER, ME], START, 1))
+        await strict.write(upvote_first(room_id, comment(2).comment_id, [OTHER], START, 1))
+        await strict.write(mark_comment(host_action(1, HOST, room_id), "PINNED", comment(1).comment_id, 1))
+        await strict.write(delete_comment(host_action(2, HOST, room_id), comment(2).comment_id, 1))
         await strict.write(join(room_id, "web-1", [socket(int(room_id[-1], 16))], START))
     await strict.write(close_room(CLOSED, HOST, START, 1))
-    epoch = await opened_room(strict, room(HALL))
-    named = msgspec.structs.replace(said(1, sender=ME), nickname="はなこ")
-    await strict.write(post_comments([named, said(2, sender=OTHER)], epoch))
-    await strict.write(upvote_first(HALL, said(2).comment_id, [ME, OTHER], START, 1))
-    await strict.write(block_sender(act(5), epoch, ME, said(1).comment_id))
-    await strict.write(block_sender(act(6), epoch, OTHER, said(1).comment_id))
-    return Owners(strict)
+    epoch = await open_room(strict, room(HALL))
+    named = msgspec.structs.replace(comment(1, sender=ME), nickname="はなこ")
+    await strict.write(post_comments([named, comment(2, sender=OTHER)], epoch))
+    await strict.write(upvote_first(HALL, comment(2).comment_id, [ME, OTHER], START, 1))
+    await strict.write(block_sender(host_action(5), epoch, ME, comment(1).comment_id))
+    await strict.write(block_sender(host_action(6), epoch, OTHER, comment(1).comment_id))
+    return RoomRegistryStub(strict)
 
 
-async def remove_account(store: Store, clock: ManualClock, owners: Owners) -> None:
+async def remove_account(store: Store, clock: ManualClock, registry: RoomRegistryStub) -> None:
     # An index may be stale, so that a removal runs again.
     for _ in range(2):
-        await removal(app_context(store, clock, owners))(ACCOUNT)
+        await removal(app_context(store, clock, registry))(ACCOUNT)
 
 
 async def test_the_rooms_of_the_account_are_deleted_with_everything_in_them(
-    strict: Store, clock: ManualClock, owners: Owners
+    strict: Store, clock: ManualClock, registry: RoomRegistryStub
 ):
-    await remove_account(strict, clock, owners)
+    await remove_account(strict, clock, registry)
     assert await items_containing(strict, TABLES, ACCOUNT, MINE, CLOSED) == []
-    assert owners.closed == [MINE]
+    assert registry.closed == [MINE]
 
 
 class RacingRemovalStore:
@@ -93,39 +95,43 @@ class RacingRemovalStore:
 
     async def each(self, query: Query[Any]) -> AsyncIterator[Any]:
         if query.fingerprint() == comments_of(MINE).fingerprint():
-            await self._store.write(remove_own_comment(MINE, said(1).comment_id, OTHER, START + 1, None))
-        async for found in self._store.each(query):
-            yield found
+            await self._store.write(remove_own_comment(MINE, comment(1).comment_id, OTHER, START + 1, None))
+        async for item in self._store.each(query):
+            yield item
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
 
 async def test_a_comment_removed_by_its_sender_during_the_deletion_leaves_nothing_behind(
-    strict: Store, clock: ManualClock, owners: Owners
+    strict: Store, clock: ManualClock, registry: RoomRegistryStub
 ):
-    await removal(app_context(cast("Store", RacingRemovalStore(strict)), clock, owners))(ACCOUNT)
+    await removal(app_context(cast("Store", RacingRemovalStore(strict)), clock, registry))(ACCOUNT)
     assert await strict.get(room_now(MINE)) is None
     assert await items_containing(strict, [moderation], MINE) == []
 
 
-async def test_in_the_rooms_of_others_comments_stay_without_the_name(strict: Store, clock: ManualClock, owners: Owners):
-    await remove_account(strict, clock, owners)
-    found = await strict.get(Comment.key(room_id=HALL, comment_id=said(1).comment_id), strong=True)
-    assert found is not None
-    assert (found.content, found.nickname, found.sender_id, found.seq) == (
-        said(1).content,
+async def test_comments_in_the_rooms_of_others_become_anonymous(
+    strict: Store, clock: ManualClock, registry: RoomRegistryStub
+):
+    await remove_account(strict, clock, registry)
+    anonymous = await strict.get(Comment.key(room_id=HALL, comment_id=comment(1).comment_id), strong=True)
+    assert anonymous is not None
+    assert (anonymous.content, anonymous.nickname, anonymous.sender_id, anonymous.seq) == (
+        comment(1).content,
         ANONYMOUS,
         None,
-        said(1).seq,
+        comment(1).seq,
     )
-    other = await strict.get(Comment.key(room_id=HALL, comment_id=said(2).comment_id), strong=True)
-    assert other == said(2, sender=OTHER)
+    other = await strict.get(Comment.key(room_id=HALL, comment_id=comment(2).comment_id), strong=True)
+    assert other == comment(2, sender=OTHER)
     assert isinstance(await strict.get(room_now(HALL)), Room)
 
 
-async def test_upvotes_stay_counted_and_other_blocks_stay(strict: Store, clock: ManualClock, owners: Owners):
-    await remove_account(strict, clock, owners)
+async def test_upvotes_stay_counted_and_blocks_of_others_stay(
+    strict: Store, clock: ManualClock, registry: RoomRegistryStub
+):
+    await remove_account(strict, clock, registry)
     items = [it async for it in strict.scan(moderation)]
     (count,) = [it for it in items if isinstance(it, Upvotes)]
     upvoters = [it.sender_id for it in items if isinstance(it, Upvote)]
@@ -134,20 +140,20 @@ async def test_upvotes_stay_counted_and_other_blocks_stay(strict: Store, clock: 
 
 
 async def test_a_room_that_cannot_be_closed_now_is_left_for_the_next_run(
-    strict: Store, clock: ManualClock, owners: Owners
+    strict: Store, clock: ManualClock, registry: RoomRegistryStub
 ):
-    owners.away = True
+    registry.is_unavailable = True
     with pytest.raises(Unavailable):
-        await remove_account(strict, clock, owners)
+        await remove_account(strict, clock, registry)
     assert await strict.get(room_now(MINE)) is not None
-    owners.away = False
-    await remove_account(strict, clock, owners)
+    registry.is_unavailable = False
+    await remove_account(strict, clock, registry)
     assert await items_containing(strict, TABLES, ACCOUNT, MINE, CLOSED) == []
 
 
-async def test_a_second_removal_changes_nothing(strict: Store, clock: ManualClock, owners: Owners):
-    await remove_account(strict, clock, owners)
+async def test_a_second_removal_changes_nothing(strict: Store, clock: ManualClock, registry: RoomRegistryStub):
+    await remove_account(strict, clock, registry)
     after = await all_items(strict, TABLES)
-    await remove_account(strict, clock, owners)
+    await remove_account(strict, clock, registry)
     assert await all_items(strict, TABLES) == after
     assert await strict.get(room_now(ATTIC)) is None

@@ -1,4 +1,4 @@
-"""The talk of an hour: made the same every time, kept in a file, read back whole and from any number on."""
+"""The samples of an hour's talk: the same for the same seed, and read back whole and from any number on."""
 
 from collections import Counter
 from random import Random
@@ -23,16 +23,16 @@ from zataku.table.schema.entity import binding_of
 
 
 def test_the_same_seed_and_start_give_the_same_talk() -> None:
-    once, again = (
-        [talk_room(made, START), *talk_comments(made, START, HALL, 300), *audience(made, START, HALL, WEB, 5)]
-        for made in (Random(7), Random(7))
+    first, second = (
+        [talk_room(it, START), *talk_comments(it, START, HALL, 300), *audience(it, START, HALL, WEB, 5)]
+        for it in (Random(7), Random(7))
     )
-    assert once == again
-    assert once != [talk_room(Random(8), START), *talk_comments(Random(8), START, HALL, 300)]
+    assert first == second
+    assert first != [talk_room(Random(8), START), *talk_comments(Random(8), START, HALL, 300)]
 
 
-def test_the_demo_is_loud_and_questions_come_at_the_end() -> None:
-    minutes = Counter(int(made.created_at[14:16]) for made in talk_comments(Random(1), START, HALL))
+def test_comments_peak_during_the_demo_and_the_questions_at_the_end() -> None:
+    minutes = Counter(int(it.created_at[14:16]) for it in talk_comments(Random(1), START, HALL))
     assert sum(minutes.values()) == TALK_COMMENTS
     quiet = sum(minutes[minute] for minute in range(5, 25)) / 20
     assert min(minutes[minute] for minute in range(25, 31)) > 5 * quiet
@@ -40,50 +40,52 @@ def test_the_demo_is_loud_and_questions_come_at_the_end() -> None:
 
 
 def test_comments_come_in_order_under_names_in_three_languages() -> None:
-    made = list(talk_comments(Random(1), START, HALL))
-    early = sum(int(one.created_at[14:16]) < 40 for one in made)
+    comments = list(talk_comments(Random(1), START, HALL))
+    early = sum(int(it.created_at[14:16]) < 40 for it in comments)
     numbers = [(1, number) for number in range(1, early + 1)]
     numbers += [(2, number) for number in range(1, TALK_COMMENTS - early + 1)]
-    assert [one.seq for one in made] == [seq_of(epoch, number) for epoch, number in numbers]
-    assert [one.created_at for one in made] == sorted(one.created_at for one in made)
-    assert {"Anonymous", "みどり", "하늘", "Alice"} <= {one.nickname for one in made}
+    assert [it.seq for it in comments] == [seq_of(epoch, number) for epoch, number in numbers]
+    assert [it.created_at for it in comments] == sorted(it.created_at for it in comments)
+    assert {"Anonymous", "みどり", "하늘", "Alice"} <= {it.nickname for it in comments}
 
 
 def test_the_largest_comment_is_as_large_as_the_design_says() -> None:
-    made = largest_comment(Random(1), START, HALL)
-    assert item_size(binding_of(type(made)).encode(made)) == 2406
+    largest = largest_comment(Random(1), START, HALL)
+    assert item_size(binding_of(type(largest)).encode(largest)) == 2406
 
 
 def test_rooms_of_a_host_are_a_week_apart() -> None:
-    made = list(rooms_of(Random(1), START, 30))
-    assert len({one.room_id for one in made}) == 30
-    assert [one.created_at for one in made] == sorted(one.created_at for one in made)
+    rooms = list(rooms_of(Random(1), START, 30))
+    assert len({it.room_id for it in rooms}) == 30
+    assert [it.created_at for it in rooms] == sorted(it.created_at for it in rooms)
 
 
-async def test_a_whole_talk_is_kept_and_read_back(embedded: Store) -> None:
+async def test_a_whole_talk_is_stored_and_read_back(embedded: Store) -> None:
     random = Random(20260221)
     talk = talk_room(random, START)
-    said = list(talk_comments(random, START, talk.room_id))
-    handled = list(talk_moderation(random, talk, said))
-    await embedded.write_many(put=[talk, *said, *handled])
+    comments = list(talk_comments(random, START, talk.room_id))
+    moderation = list(talk_moderation(random, talk, comments))
+    await embedded.write_many(put=[talk, *comments, *moderation])
 
-    assert said[-1].seq.startswith(f"{talk.epoch:05d}")
+    assert comments[-1].seq.startswith(f"{talk.epoch:05d}")
     assert await embedded.get(room_now(talk.room_id)) == talk
-    found = [one async for one in embedded.each(comments_of(talk.room_id))]
-    assert len(found) == TALK_COMMENTS
-    assert sorted(found, key=lambda one: (one.created_at, one.seq)) == said
-    assert [one async for one in embedded.each(comments_after(talk.room_id, SEQ_START))] == said
+    stored = [it async for it in embedded.each(comments_of(talk.room_id))]
+    assert len(stored) == TALK_COMMENTS
+    assert sorted(stored, key=lambda it: (it.created_at, it.seq)) == comments
+    assert [it async for it in embedded.each(comments_after(talk.room_id, SEQ_START))] == comments
     for seen in (1, 1234, 4999, 5000):
-        assert [one async for one in embedded.each(comments_after(talk.room_id, said[seen - 1].seq))] == said[seen:]
-    assert await embedded.first(latest_comments(talk.room_id)) == said[-1]
+        assert [it async for it in embedded.each(comments_after(talk.room_id, comments[seen - 1].seq))] == comments[
+            seen:
+        ]
+    assert await embedded.first(latest_comments(talk.room_id)) == comments[-1]
 
-    shown = [one async for one in embedded.each(moderation_of(talk.room_id))]
-    assert sorted(map(repr, shown)) == sorted(repr(one) for one in handled if not isinstance(one, Upvote))
-    log = [one async for one in embedded.each(log_of(talk.room_id))]
-    assert [one.at for one in log] == sorted((one.at for one in handled if isinstance(one, LogEntry)), reverse=True)
-    pinned = [one async for one in embedded.each(marked(talk.room_id, "PINNED"))]
+    visible = [it async for it in embedded.each(moderation_of(talk.room_id))]
+    assert sorted(map(repr, visible)) == sorted(repr(it) for it in moderation if not isinstance(it, Upvote))
+    log = [it async for it in embedded.each(log_of(talk.room_id))]
+    assert [it.at for it in log] == sorted((it.at for it in moderation if isinstance(it, LogEntry)), reverse=True)
+    pinned = [it async for it in embedded.each(marked(talk.room_id, "PINNED"))]
     assert pinned
-    assert len(pinned) == sum(isinstance(one, Mark) and one.mark == "PINNED" for one in handled)
-    counts = {one.comment_id: one.votes async for one in embedded.each(upvotes_in(talk.room_id))}
-    assert counts == Counter(one.comment_id for one in handled if isinstance(one, Upvote))
-    assert counts == {one.comment_id: one.votes for one in handled if isinstance(one, Upvotes)}
+    assert len(pinned) == sum(isinstance(it, Mark) and it.mark == "PINNED" for it in moderation)
+    counts = {it.comment_id: it.votes async for it in embedded.each(upvotes_in(talk.room_id))}
+    assert counts == Counter(it.comment_id for it in moderation if isinstance(it, Upvote))
+    assert counts == {it.comment_id: it.votes for it in moderation if isinstance(it, Upvotes)}

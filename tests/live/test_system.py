@@ -8,15 +8,15 @@ from zataku.live.system import home_of
 from zataku.table import Store
 
 
-class Two:
-    """Two rooms run somewhere."""
+class TwoRooms:
+    """A registry with two running rooms."""
 
     def running(self, kind: str) -> dict[str, int]:
         return {"live/a": 3, "live/b": 0} if kind == "live" else {}
 
 
-async def test_rooms_that_run_and_the_people_in_them_are_counted(embedded: Store, clock: ManualClock):
-    assert msgspec.to_builtins(await home_of(app_context(embedded, clock, Two()))(user_identity())) == {
+async def test_running_rooms_and_the_people_in_them_are_counted(embedded: Store, clock: ManualClock):
+    assert msgspec.to_builtins(await home_of(app_context(embedded, clock, TwoRooms()))(user_identity())) == {
         "rooms": 2,
         "people": 3,
     }

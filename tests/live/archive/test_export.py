@@ -1,4 +1,4 @@
-"""Rooms to take along: CSV that spreadsheets read and none of them runs, JSON, and nobody's id in either."""
+"""Exports of rooms: CSV that no spreadsheet executes, JSON, and no sender id in either."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ import pytest
 from litestar import Litestar, Request
 from litestar.di import Provide
 
-from tests.live.entities import HALL, MIDORI, room, said, uuid
+from tests.live.entities import HALL, MIDORI, comment, room, uuid
 from tests.support.app_context import app_context, user_identity
 from tests.support.stores import START
 from zataku.clock import ManualClock, instant_ms
@@ -33,8 +33,8 @@ MARKUP = '<script>alert("1")</script>, &amp; "quoted"'
 
 
 @pytest.fixture
-async def web(strict: Store, clock: ManualClock) -> AsyncIterator[httpx.AsyncClient]:
-    """Whoever says `as: host` is the host."""
+async def client(strict: Store, clock: ManualClock) -> AsyncIterator[httpx.AsyncClient]:
+    """A client of the archive's routes; requests with the header `as: host` are the host's."""
 
     def identity(request: Request) -> Identity:  # type: ignore[type-arg]
         return user_identity(str(MIDORI)) if request.headers.get("as") == "host" else user_identity()
@@ -59,9 +59,9 @@ def mark(kind: str, comment: Comment) -> Mark:
     return Mark(room_id=HALL, mark=kind, comment_id=comment.comment_id, at=instant_ms(START))  # type: ignore[arg-type]
 
 
-async def filled(store: Store) -> None:
-    """A room in which something became of the comments."""
-    one, two, three = said(1, MARKUP), said(2, "=HYPERLINK(1)"), said(3, "rude")
+async def fill_room(store: Store) -> None:
+    """Store a room with marked, upvoted and hidden comments and with reactions."""
+    one, two, three = comment(1, MARKUP), comment(2, "=HYPERLINK(1)"), comment(3, "rude")
     marks = [mark("PINNED", one), mark("ANSWERED", one), mark("HIDDEN", three)]
     votes = Upvotes(room_id=HALL, comment_id=one.comment_id, votes=7)
     claps = [Reactions(room_id=HALL, minute=instant_ms(START + at), clap=3, lol=1) for at in (0, 60)]
@@ -69,16 +69,16 @@ async def filled(store: Store) -> None:
 
 
 async def test_a_spreadsheet_has_a_row_for_each_comment_and_markup_stays_text(
-    strict: Store, web: httpx.AsyncClient
+    strict: Store, client: httpx.AsyncClient
 ) -> None:
-    await filled(strict)
-    answer = await web.get("export.csv")
-    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
-    assert answer.content.startswith(
+    await fill_room(strict)
+    response = await client.get("export.csv")
+    assert response.headers["content-type"] == "text/csv; charset=utf-8"
+    assert response.content.startswith(
         b"\xef\xbb\xbfseq,createdAt,nickname,content,votes,pinned,answered,hidden,commentId\r\n"
     )
-    assert answer.content.count(b"\r\n") == answer.content.count(b"\n") == 3
-    first, second = table(answer.content.decode())
+    assert response.content.count(b"\r\n") == response.content.count(b"\n") == 3
+    first, second = table(response.content.decode())
     assert first == {
         "seq": "000010000001",
         "createdAt": instant_ms(START + 0.001),
@@ -88,49 +88,49 @@ async def test_a_spreadsheet_has_a_row_for_each_comment_and_markup_stays_text(
         "pinned": "true",
         "answered": "true",
         "hidden": "false",
-        "commentId": said(1).comment_id,
+        "commentId": comment(1).comment_id,
     }
     assert second["content"] == "'=HYPERLINK(1)"
 
 
-async def test_json_has_the_room_its_reactions_and_the_same_comments(strict: Store, web: httpx.AsyncClient) -> None:
-    await filled(strict)
-    answer = await web.get("export.json")
-    assert answer.headers["content-type"] == "application/json"
-    made = msgspec.json.decode(answer.content, type=Export)
-    assert (made.room.name, made.exported_at, made.reactions) == (
+async def test_json_has_the_room_its_reactions_and_the_same_comments(strict: Store, client: httpx.AsyncClient) -> None:
+    await fill_room(strict)
+    response = await client.get("export.json")
+    assert response.headers["content-type"] == "application/json"
+    export = msgspec.json.decode(response.content, type=Export)
+    assert (export.room.name, export.exported_at, export.reactions) == (
         "発表会",
         instant_ms(START),
         ReactionsView(clap=6, lol=2),
     )
-    assert [(it.content, it.votes, it.pinned, it.answered, it.hidden) for it in made.comments] == [
+    assert [(it.content, it.votes, it.pinned, it.answered, it.hidden) for it in export.comments] == [
         (MARKUP, 7, True, True, False),
         ("=HYPERLINK(1)", 0, False, False, False),
     ]
 
 
-async def test_the_export_of_the_host_has_hidden_comments(strict: Store, web: httpx.AsyncClient) -> None:
-    await filled(strict)
-    assert "rude" not in (await web.get("export.csv")).text + (await web.get("export.json")).text
-    in_csv = table((await web.get("export.csv", headers={"as": "host"})).text)
-    in_json = msgspec.json.decode((await web.get("export.json", headers={"as": "host"})).content, type=Export)
+async def test_the_export_of_the_host_has_hidden_comments(strict: Store, client: httpx.AsyncClient) -> None:
+    await fill_room(strict)
+    assert "rude" not in (await client.get("export.csv")).text + (await client.get("export.json")).text
+    in_csv = table((await client.get("export.csv", headers={"as": "host"})).text)
+    in_json = msgspec.json.decode((await client.get("export.json", headers={"as": "host"})).content, type=Export)
     assert [it["hidden"] for it in in_csv] == ["false", "false", "true"]
     assert [it.hidden for it in in_json.comments] == [False, False, True]
     assert in_json.comments[2].content == "rude"
 
 
-async def test_a_room_without_comments_can_be_exported(strict: Store, web: httpx.AsyncClient) -> None:
+async def test_a_room_without_comments_can_be_exported(strict: Store, client: httpx.AsyncClient) -> None:
     await strict.put(room())
-    assert table((await web.get("export.csv")).text) == []
-    assert msgspec.json.decode((await web.get("export.json")).content, type=Export).comments == []
+    assert table((await client.get("export.csv")).text) == []
+    assert msgspec.json.decode((await client.get("export.json")).content, type=Export).comments == []
 
 
 async def test_a_whole_talk_is_streamed_a_page_at_a_time_and_names_no_sender(strict: Store, clock: ManualClock) -> None:
     random = Random(3)
     talk = talk_room(random, START)
     comments = list(talk_comments(random, START, talk.room_id, 3 * PAGE_SIZE + 7))
-    handled = list(talk_moderation(random, talk, comments))
-    await strict.write_many(put=[talk, *comments, *handled])
+    moderation = list(talk_moderation(random, talk, comments))
+    await strict.write_many(put=[talk, *comments, *moderation])
     host = user_identity(str(talk.host_id))
     exports = Exports(app_context(strict, clock))
 
@@ -149,27 +149,27 @@ async def test_a_whole_talk_is_streamed_a_page_at_a_time_and_names_no_sender(str
         assert str(private).encode() not in b"".join(chunks)
 
 
-async def test_no_response_names_a_sender(strict: Store, web: httpx.AsyncClient) -> None:
-    await filled(strict)
+async def test_no_response_names_a_sender(strict: Store, client: httpx.AsyncClient) -> None:
+    await fill_room(strict)
     for path in ("timeline", "questions", "search?q=u", "export.csv", "export.json"):
-        answer = await web.get(path, headers={"as": "host"})
-        assert answer.status_code == 200
-        assert not [word for word in ("guest:sora", "user:midori", "senderId", "hostId") if word in answer.text]
+        response = await client.get(path, headers={"as": "host"})
+        assert response.status_code == 200
+        assert not [word for word in ("guest:sora", "user:midori", "senderId", "hostId") if word in response.text]
 
 
 @pytest.mark.parametrize("path", ["timeline", "questions", "search?q=x", "export.csv", "export.json"])
-async def test_an_unknown_room_is_refused_before_the_first_chunk(web: httpx.AsyncClient, path: str) -> None:
+async def test_an_unknown_room_is_refused_before_the_first_chunk(client: httpx.AsyncClient, path: str) -> None:
     for nowhere in (uuid(77), "x"):
-        answer = await web.get(f"../{nowhere}/{path}")
-        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "no_such_room")
-        assert answer.headers["content-type"] == "application/json"
+        response = await client.get(f"../{nowhere}/{path}")
+        assert (response.status_code, response.json()["error"]["code"]) == (404, "no_such_room")
+        assert response.headers["content-type"] == "application/json"
 
 
-@pytest.mark.parametrize("asked", ["", "q=", f"q={'x' * 101}", "q=%20", "q=x&after=5", "q=x&after=00000000000x"])
-async def test_an_invalid_search_is_refused(strict: Store, web: httpx.AsyncClient, asked: str) -> None:
+@pytest.mark.parametrize("query", ["", "q=", f"q={'x' * 101}", "q=%20", "q=x&after=5", "q=x&after=00000000000x"])
+async def test_an_invalid_search_is_refused(strict: Store, client: httpx.AsyncClient, query: str) -> None:
     await strict.put(room())
-    answer = await web.get(f"search?{asked}")
-    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "invalid")
+    response = await client.get(f"search?{query}")
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "invalid")
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_no_cell_is_a_formula(cell: str) -> None:
         ("a;-+1", "a;'-+1"),
         ("a;-$A$1", "a;'-$A$1"),
         ("a;- 1", "a;'- 1"),
-        # The next cell of the row may go on with it: in these countries `-,1` is a number.
+        # The next cell of the row may continue it: where rows are split at semicolons, `-,1` is a number.
         ("a;-", "a;'-"),
         ("a;\u200b=1", "a;\u200b'=1"),
         ('a;"=1+1', "a;\"'=1+1"),
@@ -221,10 +221,10 @@ def test_a_smiley_and_plain_text_after_a_semicolon_stay_as_they_are(cell: str) -
     assert escape_formula(cell) == cell
 
 
-async def test_json_is_exact(strict: Store, web: httpx.AsyncClient) -> None:
-    await strict.write_many(put=[room(), said(1, "=1;=2")])
-    answer = await web.get("export.json")
-    assert msgspec.json.decode(answer.content, type=Export).comments[0].content == "=1;=2"
+async def test_json_has_the_text_unescaped(strict: Store, client: httpx.AsyncClient) -> None:
+    await strict.write_many(put=[room(), comment(1, "=1;=2")])
+    response = await client.get("export.json")
+    assert msgspec.json.decode(response.content, type=Export).comments[0].content == "=1;=2"
 
 
 @pytest.mark.parametrize("cell", ["", "a=1", "1-1", "'=1", "👍=", "…", "<=", "x@y.z", "  a", "~"])
@@ -245,5 +245,5 @@ def test_plain_text_stays_as_it_is(cell: str) -> None:
     ],
 )
 def test_the_file_is_named_after_the_room_within_the_limits_of_file_systems(name: str, file: str) -> None:
-    told = content_disposition(room(name=name, created_at="2030-01-01T00:00:00.000Z"), "csv")
-    assert told == f"attachment; filename=\"comments-2030-01-01.csv\"; filename*=UTF-8''{file}"
+    header = content_disposition(room(name=name, created_at="2030-01-01T00:00:00.000Z"), "csv")
+    assert header == f"attachment; filename=\"comments-2030-01-01.csv\"; filename*=UTF-8''{file}"

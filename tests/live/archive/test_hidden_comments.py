@@ -1,4 +1,4 @@
-"""A comment that is hidden while somebody reads what is left of a talk is not among what they get."""
+"""A comment that the host hides during a read is not in its result."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, cast
@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from tests.live.entities import HALL, MIDORI, room, said
+from tests.live.entities import HALL, MIDORI, comment, room
 from tests.support.app_context import app_context, user_identity
 from tests.support.stores import START
 from zataku.clock import ManualClock, instant_ms
@@ -23,28 +23,28 @@ from zataku.system import AppContext
 from zataku.table import Store
 
 READER, HOST = user_identity(), user_identity(str(MIDORI))
-RUDE = said(1, "rude")
+RUDE = comment(1, "rude")
 
 
-class Meddled:
+class HidingStore:
     """A store in which the host hides a comment right after comments were read for the first time."""
 
     def __init__(self, store: Store, hide: Callable[[], Awaitable[None]]) -> None:
         self._store = store
         self._hide = hide
 
-    def restricted(self, rights: Any) -> "Meddled":
-        return Meddled(self._store.restricted(rights), self._hide)
+    def restricted(self, rights: Any) -> "HidingStore":
+        return HidingStore(self._store.restricted(rights), self._hide)
 
-    async def page(self, *asked: Any, **more: Any) -> Any:
-        found = await self._store.page(*asked, **more)
+    async def page(self, *arguments: Any, **options: Any) -> Any:
+        page = await self._store.page(*arguments, **options)
         await self._hide()
-        return found
+        return page
 
-    async def get_many(self, *asked: Any, **more: Any) -> Any:
-        found = await self._store.get_many(*asked, **more)
+    async def get_many(self, *arguments: Any, **options: Any) -> Any:
+        items = await self._store.get_many(*arguments, **options)
         await self._hide()
-        return found
+        return items
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
@@ -52,40 +52,45 @@ class Meddled:
 
 @pytest.fixture
 async def context(strict: Store, clock: ManualClock) -> AppContext:
-    """A room in which somebody is rude, which the host hides a moment too late."""
-    asked = [RUDE, said(2, "rude, they say")]
-    counts = [Upvotes(room_id=HALL, comment_id=it.comment_id, votes=3) for it in asked]
-    await strict.write_many(put=[room(), *asked, *counts])
+    """A room with two comments, of which the host hides the rude one during the first read."""
+    comments = [RUDE, comment(2, "rude, they say")]
+    counts = [Upvotes(room_id=HALL, comment_id=it.comment_id, votes=3) for it in comments]
+    await strict.write_many(put=[room(), *comments, *counts])
 
     async def hide() -> None:
         await strict.put(Mark(room_id=HALL, mark="HIDDEN", comment_id=RUDE.comment_id, at=instant_ms(START)))
 
-    return app_context(cast("Store", Meddled(strict, hide)), clock)
+    return app_context(cast("Store", HidingStore(strict, hide)), clock)
 
 
-async def test_a_search_does_not_find_a_comment_hidden_meanwhile(context: AppContext) -> None:
-    found = await Search(context)(READER, HALL, "rude", SEQ_START)
-    assert [it.seq for it in found.comments] == [seq_of(1, 2)]
+async def test_a_search_does_not_find_a_comment_hidden_during_it(context: AppContext) -> None:
+    results = await Search(context)(READER, HALL, "rude", SEQ_START)
+    assert [it.seq for it in results.comments] == [seq_of(1, 2)]
     assert len((await Search(context)(HOST, HALL, "rude", SEQ_START)).comments) == 2
 
 
-async def test_a_comment_hidden_meanwhile_is_no_question(context: AppContext) -> None:
+async def test_a_comment_hidden_during_the_read_is_not_among_the_questions(context: AppContext) -> None:
     assert [it.comment.seq for it in (await TopQuestions(context)(HALL)).questions] == [seq_of(1, 2)]
 
 
-async def test_a_timeline_does_not_lead_to_a_comment_hidden_meanwhile(context: AppContext) -> None:
-    made = await Timelines(context)(HALL)
-    assert (made.comments, [it.seq for it in made.parts]) == (1, [seq_of(1, 2)])
+async def test_a_timeline_does_not_count_a_comment_hidden_while_it_is_built(context: AppContext) -> None:
+    timeline = await Timelines(context)(HALL)
+    assert (timeline.comments, [it.seq for it in timeline.parts]) == (1, [seq_of(1, 2)])
 
 
-async def test_only_the_host_exports_a_comment_hidden_meanwhile(context: AppContext) -> None:
-    assert [it.seq for it in (await written(await Exports(context).json(READER, HALL))).comments] == [seq_of(1, 2)]
-    assert [it.hidden for it in (await written(await Exports(context).json(HOST, HALL))).comments] == [True, False]
+async def test_only_the_hosts_export_has_a_comment_hidden_during_it(context: AppContext) -> None:
+    assert [it.seq for it in (await decode_export(await Exports(context).json(READER, HALL))).comments] == [
+        seq_of(1, 2)
+    ]
+    assert [it.hidden for it in (await decode_export(await Exports(context).json(HOST, HALL))).comments] == [
+        True,
+        False,
+    ]
 
 
 async def test_a_comment_hidden_during_an_export_is_not_on_later_pages(strict: Store, clock: ManualClock) -> None:
-    last = said(PAGE_SIZE + 1)
-    await strict.write_many(put=[room(), *map(said, range(1, PAGE_SIZE + 1)), last])
+    last = comment(PAGE_SIZE + 1)
+    await strict.write_many(put=[room(), *map(comment, range(1, PAGE_SIZE + 1)), last])
     download = await Exports(app_context(strict, clock)).csv(READER, HALL)
     sent = b""
     async for chunk in download.chunks:
@@ -94,5 +99,5 @@ async def test_a_comment_hidden_during_an_export_is_not_on_later_pages(strict: S
     assert sent.count(b"\r\n") == 1 + PAGE_SIZE
 
 
-async def written(download: Download) -> Export:
+async def decode_export(download: Download) -> Export:
     return msgspec.json.decode(b"".join([it async for it in download.chunks]), type=Export)

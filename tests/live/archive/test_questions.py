@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.live.entities import HALL, room, said
+from tests.live.entities import HALL, comment, room
 from tests.support.app_context import app_context
 from tests.support.stores import START
 from zataku.clock import ManualClock, instant_ms
@@ -17,18 +17,18 @@ def hidden(comment: Comment) -> Mark:
     return Mark(room_id=HALL, mark="HIDDEN", comment_id=comment.comment_id, at=instant_ms(START))
 
 
-async def test_the_most_upvoted_come_first_without_hidden_comments(strict: Store, clock: ManualClock) -> None:
-    asked = [said(number, f"Q{number}") for number in range(1, 61)]
-    counts = [Upvotes(room_id=HALL, comment_id=it.comment_id, votes=1 + at // 2) for at, it in enumerate(asked)]
-    answered = Mark(room_id=HALL, mark="ANSWERED", comment_id=asked[57].comment_id, at=instant_ms(START))
-    await strict.write_many(put=[room(), *asked, *counts, answered, hidden(asked[59])])
-    found = (await TopQuestions(app_context(strict, clock))(HALL)).questions
-    assert [(it.comment.content, it.votes, it.answered) for it in found[:4]] == [
+async def test_the_most_upvoted_comments_come_first_without_hidden_ones(strict: Store, clock: ManualClock) -> None:
+    questions = [comment(number, f"Q{number}") for number in range(1, 61)]
+    counts = [Upvotes(room_id=HALL, comment_id=it.comment_id, votes=1 + at // 2) for at, it in enumerate(questions)]
+    answered = Mark(room_id=HALL, mark="ANSWERED", comment_id=questions[57].comment_id, at=instant_ms(START))
+    await strict.write_many(put=[room(), *questions, *counts, answered, hidden(questions[59])])
+    top = (await TopQuestions(app_context(strict, clock))(HALL)).questions
+    assert [(it.comment.content, it.votes, it.answered) for it in top[:4]] == [
         ("Q59", 30, False),
         ("Q57", 29, False),
         ("Q58", 29, True),
         ("Q55", 28, False),
     ]
-    assert len(found) == 50
+    assert len(top) == 50
     with pytest.raises(NotFound):
         await TopQuestions(app_context(strict, clock))("nowhere")

@@ -1,11 +1,11 @@
-"""What is worked out from a whole room is worked out once for all who ask in the same moments."""
+"""A value computed from a whole room is computed once for all callers within some seconds."""
 
 import asyncio
 from random import Random
 
 import pytest
 
-from tests.live.entities import HALL, room, said
+from tests.live.entities import HALL, comment, room
 from tests.support.app_context import app_context
 from tests.support.stores import START
 from zataku.clock import ManualClock, instant_ms
@@ -19,70 +19,70 @@ from zataku.live.samples import rooms_of
 from zataku.table import Store
 
 
-class Maker:
-    """Makes the name of a room, and notes whenever it does."""
+class NameLoader:
+    """Loads the name of a room, and records the rooms it was called for."""
 
     def __init__(self) -> None:
-        self.made: list[RoomId] = []
-        self.away = False
+        self.loaded: list[RoomId] = []
+        self.fails = False
 
-    async def __call__(self, of: Room) -> str:
-        self.made.append(of.room_id)
+    async def __call__(self, room: Room) -> str:
+        self.loaded.append(room.room_id)
         await asyncio.sleep(0)
-        if self.away:
+        if self.fails:
             raise Unavailable("The table cannot be reached. Try again.")
-        return of.name
+        return room.name
 
 
 async def test_concurrent_callers_share_one_load_for_some_seconds(clock: ManualClock) -> None:
-    maker = Maker()
-    shared = RoomCache(clock, maker)
-    assert await asyncio.gather(*(shared(room()) for _ in range(500))) == ["発表会"] * 500
+    loader = NameLoader()
+    cache = RoomCache(clock, loader)
+    assert await asyncio.gather(*(cache(room()) for _ in range(500))) == ["発表会"] * 500
     await clock.advance(MAX_AGE_SECONDS - 0.1)
-    await shared(room())
-    assert len(maker.made) == 1
+    await cache(room())
+    assert len(loader.loaded) == 1
     await clock.advance(0.1)
-    await shared(room())
-    assert len(maker.made) == 2
+    await cache(room())
+    assert len(loader.loaded) == 2
 
 
 async def test_a_change_of_the_room_invalidates_the_entry(clock: ManualClock) -> None:
-    maker = Maker()
-    shared = RoomCache(clock, maker)
-    await shared(room())
+    loader = NameLoader()
+    cache = RoomCache(clock, loader)
+    await cache(room())
     closed = room(status="CLOSED", updated_at=instant_ms(START + 9), name="終わり")
-    assert await shared(closed) == "終わり"
+    assert await cache(closed) == "終わり"
 
 
 async def test_the_least_recently_used_entries_are_evicted(clock: ManualClock) -> None:
-    maker = Maker()
-    shared = RoomCache(clock, maker)
+    loader = NameLoader()
+    cache = RoomCache(clock, loader)
     first, second, *others = rooms_of(Random(1), START, MAX_ENTRIES + 1)
-    for one in (first, second, first, *others):
-        await shared(one)
-    assert len(maker.made) == MAX_ENTRIES + 1
-    await shared(first)
-    assert len(maker.made) == MAX_ENTRIES + 1
-    await shared(second)
-    assert maker.made[-1] == second.room_id
+    for it in (first, second, first, *others):
+        await cache(it)
+    assert len(loader.loaded) == MAX_ENTRIES + 1
+    await cache(first)
+    assert len(loader.loaded) == MAX_ENTRIES + 1
+    await cache(second)
+    assert loader.loaded[-1] == second.room_id
 
 
 async def test_a_failed_load_is_repeated(clock: ManualClock) -> None:
-    maker = Maker()
-    shared = RoomCache(clock, maker)
-    maker.away = True
+    loader = NameLoader()
+    cache = RoomCache(clock, loader)
+    loader.fails = True
     with pytest.raises(Unavailable):
-        await shared(room())
-    maker.away = False
-    assert await shared(room()) == "発表会"
+        await cache(room())
+    loader.fails = False
+    assert await cache(room()) == "発表会"
 
 
-async def test_the_questions_of_a_room_are_shared(strict: Store, clock: ManualClock) -> None:
-    most_wanted = TopQuestions(app_context(strict, clock))
-    asked = said(1, "Why?")
-    await strict.write_many(put=[room(), asked, Upvotes(room_id=HALL, comment_id=asked.comment_id, votes=3)])
-    [told] = (await most_wanted(HALL)).questions
-    await strict.put(Upvotes(room_id=HALL, comment_id=asked.comment_id, votes=4))
-    assert (await most_wanted(HALL)).questions == [told]
+async def test_the_top_questions_of_a_room_are_cached_for_some_seconds(strict: Store, clock: ManualClock) -> None:
+    top_questions = TopQuestions(app_context(strict, clock))
+    question = comment(1, "Why?")
+    await strict.write_many(put=[room(), question, Upvotes(room_id=HALL, comment_id=question.comment_id, votes=3)])
+    [cached] = (await top_questions(HALL)).questions
+    await strict.put(Upvotes(room_id=HALL, comment_id=question.comment_id, votes=4))
+    assert (await top_questions(HALL)).questions == [cached]
     await clock.advance(MAX_AGE_SECONDS)
-    assert (await most_wanted(HALL)).questions[0].votes == 4
+    assert (await top_questions(HALL)).questions[0].votes == 4

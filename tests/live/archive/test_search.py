@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from tests.live.entities import HALL, MIDORI, room, said
+from tests.live.entities import HALL, MIDORI, comment, room
 from tests.support.app_context import app_context, user_identity
 from tests.support.stores import START
 from zataku.clock import ManualClock, instant_ms
@@ -28,21 +28,21 @@ READER = user_identity()
 
 def at(number: int, seconds: float, **more: object) -> Comment:
     """The comment of that number, so many seconds into the talk."""
-    return msgspec.structs.replace(said(number), created_at=instant_ms(START + seconds), **more)
+    return msgspec.structs.replace(comment(number), created_at=instant_ms(START + seconds), **more)
 
 
 def hidden(comment: Comment) -> Mark:
     return Mark(room_id=HALL, mark="HIDDEN", comment_id=comment.comment_id, at=instant_ms(START))
 
 
-async def found(
-    store: Store, clock: ManualClock, wanted: str, after: str = SEQ_START, who: object = READER
+async def results_for(
+    store: Store, clock: ManualClock, text: str, after: str = SEQ_START, reader: object = READER
 ) -> SearchResults:
-    return await Search(app_context(store, clock))(who, HALL, wanted, after)  # type: ignore[arg-type]  # both are people
+    return await Search(app_context(store, clock))(reader, HALL, text, after)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "numbers"),
+    ("text", "numbers"),
     [
         ("zataku", [1, 2]),
         ("ｚａｔａ", [1, 2]),
@@ -57,51 +57,51 @@ async def found(
     ],
 )
 async def test_search_ignores_case_and_width_and_finds_nicknames(
-    strict: Store, clock: ManualClock, wanted: str, numbers: list[int]
+    strict: Store, clock: ManualClock, text: str, numbers: list[int]
 ) -> None:
-    texts = ["Zataku!", "ＺＡＴＡＫＵは", "ｶｰﾄﾞ", "Straße", "１００％", "<b>no</b>", "하늘이 맑다", "by name"]
-    comments = [at(number, number, content=text) for number, text in enumerate(texts, 1)]
+    contents = ["Zataku!", "ＺＡＴＡＫＵは", "ｶｰﾄﾞ", "Straße", "１００％", "<b>no</b>", "하늘이 맑다", "by name"]
+    comments = [at(number, number, content=content) for number, content in enumerate(contents, 1)]
     comments[-1] = at(8, 8, content="by name", nickname="ソラ sora")
     await strict.write_many(put=[room(), *comments])
-    hits = await found(strict, clock, wanted)
-    assert [it.seq for it in hits.comments] == [seq_of(1, it) for it in numbers]
-    assert hits.next is None
+    results = await results_for(strict, clock, text)
+    assert [it.seq for it in results.comments] == [seq_of(1, it) for it in numbers]
+    assert results.next is None
 
 
 async def test_a_search_continues_where_it_stopped_and_finds_each_comment_once(
     strict: Store, clock: ManualClock
 ) -> None:
-    talked = [at(number, number, content="yes" if number % 7 == 0 else "no") for number in range(1, 2300)]
-    await strict.write_many(put=[room(), *talked])
+    comments = [at(number, number, content="yes" if number % 7 == 0 else "no") for number in range(1, 2300)]
+    await strict.write_many(put=[room(), *comments])
     seqs: list[str] = []
-    after, asked = SEQ_START, 0
+    after, pages = SEQ_START, 0
     while after is not None:
-        page = await found(strict, clock, "yes", after)
+        page = await results_for(strict, clock, "yes", after)
         assert len(page.comments) <= MAX_RESULTS
         seqs += [it.seq for it in page.comments]
-        after, asked = page.next, asked + 1
+        after, pages = page.next, pages + 1
     assert seqs == [seq_of(1, number) for number in range(7, 2300, 7)]
-    assert asked == 4
+    assert pages == 4
 
-    rare = await found(strict, clock, "maybe")
+    rare = await results_for(strict, clock, "maybe")
     assert (rare.comments, rare.next) == ([], seq_of(1, 2000))
-    assert (await found(strict, clock, "maybe", seq_of(1, 2000))).next is None
+    assert (await results_for(strict, clock, "maybe", seq_of(1, 2000))).next is None
 
 
 async def test_rooms_of_long_comments_are_searched_in_smaller_steps(strict: Store, clock: ManualClock) -> None:
     await strict.write_many(put=[room(), *(at(number, number, content="長" * 500) for number in range(1, 602))])
-    assert (await found(strict, clock, "短")).next == seq_of(1, 200)
-    assert (await found(strict, clock, "短", seq_of(1, 401))).next == seq_of(1, 601)
-    assert (await found(strict, clock, "短", seq_of(1, 402))).next is None
+    assert (await results_for(strict, clock, "短")).next == seq_of(1, 200)
+    assert (await results_for(strict, clock, "短", seq_of(1, 401))).next == seq_of(1, 601)
+    assert (await results_for(strict, clock, "短", seq_of(1, 402))).next is None
 
 
 async def test_a_search_never_folds_more_than_its_limit(
     strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Short ones first: what comes after them is as long as can be.
+    # Short comments first, then the longest ones.
     lengths = [*[100] * 300, *[500] * 400]
-    told = [at(number, number, content="長" * length) for number, length in enumerate(lengths, 1)]
-    await strict.write_many(put=[room(), *told])
+    stored = [at(number, number, content="長" * length) for number, length in enumerate(lengths, 1)]
+    await strict.write_many(put=[room(), *stored])
     sizes: list[int] = []
 
     def matching(comments: Sequence[Comment], _needle: str) -> list[Comment]:
@@ -109,7 +109,7 @@ async def test_a_search_never_folds_more_than_its_limit(
         return []
 
     monkeypatch.setattr(search, "_matching", matching)
-    assert (await found(strict, clock, "短")).next is not None
+    assert (await results_for(strict, clock, "短")).next is not None
     assert MAX_CHARACTERS_READ / 2 < sum(sizes) <= MAX_CHARACTERS_READ
 
 
@@ -117,31 +117,31 @@ async def test_at_most_two_searches_fold_at_the_same_time(
     strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await strict.write_many(put=[room(), at(1, 1, content="yes")])
-    # They would all meet here if they could; when no third one comes in time, none is waited for any more.
-    meeting = threading.Barrier(MAX_CONCURRENT_FOLDS + 1, timeout=0.5)
+    # A third concurrent search would complete the barrier; without one it breaks after its timeout.
+    barrier = threading.Barrier(MAX_CONCURRENT_FOLDS + 1, timeout=0.5)
 
     def matching(comments: Sequence[Comment], _needle: str) -> list[Comment]:
         with contextlib.suppress(threading.BrokenBarrierError):
-            meeting.wait()
+            barrier.wait()
         return list(comments)
 
     monkeypatch.setattr(search, "_matching", matching)
-    look = Search(app_context(strict, clock))
-    hits = await asyncio.gather(*(look(READER, HALL, "yes", SEQ_START) for _ in range(6)))
-    assert meeting.broken
-    assert [len(it.comments) for it in hits] == [1] * 6
+    run_search = Search(app_context(strict, clock))
+    results = await asyncio.gather(*(run_search(READER, HALL, "yes", SEQ_START) for _ in range(6)))
+    assert barrier.broken
+    assert [len(it.comments) for it in results] == [1] * 6
 
 
 async def test_only_the_host_finds_hidden_comments(strict: Store, clock: ManualClock) -> None:
-    await strict.write_many(put=[room(), at(1, 1, content="rude"), at(2, 2, content="rude, too"), hidden(said(1))])
-    assert [it.seq for it in (await found(strict, clock, "rude")).comments] == [seq_of(1, 2)]
-    assert len((await found(strict, clock, "rude", who=HOST)).comments) == 2
+    await strict.write_many(put=[room(), at(1, 1, content="rude"), at(2, 2, content="rude, too"), hidden(comment(1))])
+    assert [it.seq for it in (await results_for(strict, clock, "rude")).comments] == [seq_of(1, 2)]
+    assert len((await results_for(strict, clock, "rude", reader=HOST)).comments) == 2
 
 
 async def test_an_unknown_room_and_an_empty_text_cannot_be_searched(strict: Store, clock: ManualClock) -> None:
     await strict.put(room())
     with pytest.raises(InvalidRequest, match="nothing to look for"):
-        await found(strict, clock, "　 ")
+        await results_for(strict, clock, "　 ")
     context = app_context(strict, clock)
     for nowhere in ("5", "00000000-0000-4000-8000-000000000000", ""):
         with pytest.raises(NotFound):

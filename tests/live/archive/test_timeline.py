@@ -6,7 +6,7 @@ from random import Random
 import msgspec
 import pytest
 
-from tests.live.entities import HALL, SORA, YUNA, room, said
+from tests.live.entities import HALL, SORA, YUNA, comment, room
 from tests.support.app_context import app_context
 from tests.support.stores import START
 from zataku.clock import ManualClock, instant_ms
@@ -21,7 +21,7 @@ from zataku.table import Store
 
 def at(number: int, seconds: float, **more: object) -> Comment:
     """The comment of that number, so many seconds into the talk."""
-    return msgspec.structs.replace(said(number), created_at=instant_ms(START + seconds), **more)
+    return msgspec.structs.replace(comment(number), created_at=instant_ms(START + seconds), **more)
 
 
 def hidden(comment: Comment) -> Mark:
@@ -32,24 +32,24 @@ async def test_an_hour_has_equal_parts_that_lead_to_their_first_comment(strict: 
     random = Random(20260221)
     talk = talk_room(random, START)
     comments = list(talk_comments(random, START, talk.room_id, 1200))
-    handled = list(talk_moderation(random, talk, comments))
-    await strict.write_many(put=[talk, *comments, *handled])
-    gone = {it.comment_id for it in handled if isinstance(it, Mark) and it.mark == "HIDDEN"}
-    shown = [it for it in comments if it.comment_id not in gone]
+    moderation = list(talk_moderation(random, talk, comments))
+    await strict.write_many(put=[talk, *comments, *moderation])
+    hidden_ids = {it.comment_id for it in moderation if isinstance(it, Mark) and it.mark == "HIDDEN"}
+    visible = [it for it in comments if it.comment_id not in hidden_ids]
 
-    made = await Timelines(app_context(strict, clock))(talk.room_id)
-    assert (made.begin, made.end) == (shown[0].created_at, shown[-1].created_at)
-    assert gone
-    assert made.comments == sum(it.comments for it in made.parts) == len(shown)
-    assert made.people == len({it.sender_id for it in shown})
-    assert made.part_seconds == 32
-    assert MAX_PARTS / 2 < len(made.parts) <= MAX_PARTS
+    timeline = await Timelines(app_context(strict, clock))(talk.room_id)
+    assert (timeline.begin, timeline.end) == (visible[0].created_at, visible[-1].created_at)
+    assert hidden_ids
+    assert timeline.comments == sum(it.comments for it in timeline.parts) == len(visible)
+    assert timeline.people == len({it.sender_id for it in visible})
+    assert timeline.part_seconds == 32
+    assert MAX_PARTS / 2 < len(timeline.parts) <= MAX_PARTS
     counted = 0
-    for part in made.parts:
-        assert part.seq == (shown[counted].seq if part.comments else None)
+    for part in timeline.parts:
+        assert part.seq == (visible[counted].seq if part.comments else None)
         counted += part.comments
-    loudest = max(range(len(made.parts)), key=lambda it: made.parts[it].comments)
-    assert 25 * 60 <= loudest * made.part_seconds < 31 * 60
+    busiest = max(range(len(timeline.parts)), key=lambda it: timeline.parts[it].comments)
+    assert 25 * 60 <= busiest * timeline.part_seconds < 31 * 60
 
 
 async def test_reactions_are_spread_over_the_parts_of_their_minute_and_none_is_lost(
@@ -60,38 +60,38 @@ async def test_reactions_are_spread_over_the_parts_of_their_minute_and_none_is_l
         for minute, clap in ((-5, 3), (0, 10), (1, 6), (90, 2))
     ]
     await strict.write_many(put=[room(), at(1, 0), at(2, 119), *minutes])
-    made = await Timelines(app_context(strict, clock))(HALL)
-    assert (made.part_seconds, len(made.parts)) == (1, 120)
-    assert (made.reactions.clap, made.reactions.aha, made.reactions.lol) == (21, 0, 4)
-    assert sum(it.reactions for it in made.parts) == 25
-    # What came before the first comment or after the last is counted with them.
-    assert made.parts[0] == TimelinePart(comments=1, reactions=4, seq=seq_of(1, 1))
-    assert sum(it.reactions for it in made.parts[1:60]) == 11
-    assert max(it.reactions for it in made.parts[1:119]) == 1
-    assert made.parts[-1] == TimelinePart(comments=1, reactions=4, seq=seq_of(1, 2))
+    timeline = await Timelines(app_context(strict, clock))(HALL)
+    assert (timeline.part_seconds, len(timeline.parts)) == (1, 120)
+    assert (timeline.reactions.clap, timeline.reactions.aha, timeline.reactions.lol) == (21, 0, 4)
+    assert sum(it.reactions for it in timeline.parts) == 25
+    # Reactions before the first comment or after the last one count in the first or last part.
+    assert timeline.parts[0] == TimelinePart(comments=1, reactions=4, seq=seq_of(1, 1))
+    assert sum(it.reactions for it in timeline.parts[1:60]) == 11
+    assert max(it.reactions for it in timeline.parts[1:119]) == 1
+    assert timeline.parts[-1] == TimelinePart(comments=1, reactions=4, seq=seq_of(1, 2))
 
 
 @pytest.mark.parametrize("seconds", [0, 7, 100, 250, 3_600, 86_400])
 def test_a_part_gets_its_share_of_each_minute(seconds: int) -> None:
     random = Random(seconds)
-    strip = TimelineBuilder(instant_ms(START + 12.3))
+    builder = TimelineBuilder(instant_ms(START + 12.3))
     for second in (0, seconds):
-        strip.add(at(1, 12.3 + second))
+        builder.add(at(1, 12.3 + second))
     minutes = [(random.randrange(-180, seconds + 180), random.randrange(200)) for _ in range(20)]
-    parts = strip.parts([Reactions(room_id=HALL, minute=instant_ms(START + 12.3 + it), clap=n) for it, n in minutes])
+    parts = builder.parts([Reactions(room_id=HALL, minute=instant_ms(START + 12.3 + it), clap=n) for it, n in minutes])
     spread = [0] * len(parts)
     for begin, amount in minutes:
         for second in range(60):
-            part = min(max(0, (begin + second) // strip.part_seconds), len(parts) - 1)
+            part = min(max(0, (begin + second) // builder.part_seconds), len(parts) - 1)
             spread[part] += amount * (second + 1) // 60 - amount * second // 60
     assert [it.reactions for it in parts] == spread
 
 
 @pytest.mark.parametrize("seconds", [0, 119, 7 * 86_400])
 def test_a_week_of_reactions_is_not_processed_second_by_second(seconds: int) -> None:
-    strip = TimelineBuilder(instant_ms(START))
+    builder = TimelineBuilder(instant_ms(START))
     for second in (0, seconds):
-        strip.add(at(1, second))
+        builder.add(at(1, second))
     minutes = [Reactions(room_id=HALL, minute=instant_ms(START + 60 * it), clap=3) for it in range(7 * 24 * 60)]
     steps = 0
 
@@ -101,7 +101,7 @@ def test_a_week_of_reactions_is_not_processed_second_by_second(seconds: int) -> 
 
     sys.setprofile(count)
     try:
-        parts = strip.parts(minutes)
+        parts = builder.parts(minutes)
     finally:
         sys.setprofile(None)
     assert sum(it.reactions for it in parts) == 3 * len(minutes)
@@ -123,15 +123,15 @@ async def test_parts_are_as_long_as_the_talk_needs(
 ) -> None:
     comments = [at(number, it) for number, it in enumerate(seconds, 1)]
     await strict.write_many(put=[room(), *comments])
-    made = await Timelines(app_context(strict, clock))(HALL)
-    assert (made.part_seconds, len(made.parts), made.comments) == (part_seconds, parts, len(seconds))
-    assert sum(it.comments for it in made.parts) == len(seconds)
+    timeline = await Timelines(app_context(strict, clock))(HALL)
+    assert (timeline.part_seconds, len(timeline.parts), timeline.comments) == (part_seconds, parts, len(seconds))
+    assert sum(it.comments for it in timeline.parts) == len(seconds)
 
 
 async def test_a_room_without_comments_has_no_parts(strict: Store, clock: ManualClock) -> None:
     await strict.put(room())
-    made = await Timelines(app_context(strict, clock))(HALL)
-    assert (made.begin, made.end, made.parts, made.comments, made.people) == (
+    timeline = await Timelines(app_context(strict, clock))(HALL)
+    assert (timeline.begin, timeline.end, timeline.parts, timeline.comments, timeline.people) == (
         instant_ms(START),
         instant_ms(START),
         [],

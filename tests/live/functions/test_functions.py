@@ -1,4 +1,4 @@
-"""The functions of the permission matrix: each can do what its row grants, and uses what it has beyond the document."""
+"""The functions of the permission matrix: each has the rights of its row, and uses those beyond the document."""
 
 from collections import defaultdict
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.live.entities import HALL, SORA, room, said, socket, uuid
+from tests.live.entities import HALL, SORA, comment, room, socket, uuid
 from tests.live.functions.test_permissions import DOCUMENT as DOCUMENT_ROWS
 from tests.live.room.room_commands import HALL as ROOM
 from tests.live.room.room_commands import SORA as SENDER
@@ -27,9 +27,9 @@ DOCUMENT = {(function, table): actions for function, table, actions in DOCUMENT_
 FUNCTIONS = {it.__name__: it for it in Function.__subclasses__()}
 KEYS: dict[str, Key[Entity]] = {
     "Rooms": Room.key(room_id=HALL),
-    "Comments": Comment.key(room_id=HALL, comment_id=said(1).comment_id),
+    "Comments": Comment.key(room_id=HALL, comment_id=comment(1).comment_id),
     "Connections": Connection.key(connection_id=socket(1)),
-    "Moderation": Upvotes.key(room_id=HALL, comment_id=CommentId(said(1).comment_id)),
+    "Moderation": Upvotes.key(room_id=HALL, comment_id=CommentId(comment(1).comment_id)),
 }
 
 
@@ -42,7 +42,7 @@ def test_every_row_of_the_matrix_is_a_use_case_and_every_use_case_a_row() -> Non
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 async def test_a_function_reads_and_deletes_what_its_row_grants_and_nothing_else(embedded: Store, name: str) -> None:
-    await embedded.write_many(put=[room(), said(1)])
+    await embedded.write_many(put=[room(), comment(1)])
     limited = FUNCTIONS[name](embedded)._store
     granted = {grant.table.name: grant.actions for grant in MATRIX[name].grants}
     for table in TABLES:
@@ -54,8 +54,8 @@ async def test_a_function_reads_and_deletes_what_its_row_grants_and_nothing_else
                     await call(key)
             elif action == "GetItem":
                 await call(key)
-    assert await embedded.get(KEYS["Comments"]) == said(1)
-    assert said(1).sender_id == SORA
+    assert await embedded.get(KEYS["Comments"]) == comment(1)
+    assert comment(1).sender_id == SORA
 
 
 @pytest.fixture

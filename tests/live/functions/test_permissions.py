@@ -1,4 +1,4 @@
-"""The document's table of permissions row by row, what departs from it, and what each function can do."""
+"""The document's table of permissions row by row, its departures, and the patterns that each function can use."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -7,7 +7,20 @@ from typing import Any
 
 import pytest
 
-from tests.live.entities import HALL, MIDORI, NOW, SORA, WEB, YUNA, act, all_of, opened_room, room, said, socket
+from tests.live.entities import (
+    HALL,
+    MIDORI,
+    NOW,
+    SORA,
+    WEB,
+    YUNA,
+    comment,
+    host_action,
+    open_room,
+    read_all,
+    room,
+    socket,
+)
 from tests.support.store_reads import contents
 from tests.support.stores import START
 from zataku.clock import instant_ms
@@ -44,7 +57,7 @@ from zataku.table import READ, READ_WRITE, ConditionFailed, NotGranted, Store, T
 from zataku.table.export.cloudformation.policies import template_policy
 from zataku.table.store.permissions import Action
 
-TARGET = said(1).comment_id
+TARGET = comment(1).comment_id
 NEW = RoomId("456e7890-e89b-42d3-a456-426614174001")
 
 # データアクセス権限
@@ -59,7 +72,7 @@ DOCUMENT: list[tuple[str, Table, frozenset[Action]]] = [
     ("JoinRoomFunction", connections, READ_WRITE),
     ("JoinRoomFunction", rooms, READ),
 ]
-# What a function of the document may do beyond its rows.
+# Rights of the document's functions beyond its rows.
 ADDED: dict[tuple[str, Table], set[Action]] = {
     ("PostCommentFunction", rooms): {"ConditionCheckItem"},
 }
@@ -76,131 +89,134 @@ OWN_ROWS = {
 Call = Callable[[Store], Awaitable[Any]]
 
 
-def written(plan: Any) -> Call:
+def write_call(plan: Any) -> Call:
     return lambda store: store.write(plan)
 
 
-def got(key: Any) -> Call:
+def get_call(key: Any) -> Call:
     return lambda store: store.get(key)
 
 
-def asked(query: Any) -> Call:
-    return lambda store: all_of(store, query)
+def query_call(query: Any) -> Call:
+    return lambda store: read_all(store, query)
 
 
-# Whoever may put anything there on condition of the room.
-WHO_PUTS = {"ModerateRoom", "RemoveComment", "Upvote", "React"}
+# Functions that may put items into the moderation table on a condition of the room.
+MODERATION_WRITERS = {"ModerateRoom", "RemoveComment", "Upvote", "React"}
 
 # Every access pattern, with the functions that have the right to it. The room is open, in its first epoch.
 CALLS: dict[str, tuple[Call, set[str]]] = {
-    "room": (got(design.room(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
-    "room_now": (got(design.room_now(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
+    "room": (get_call(design.room(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
+    "room_now": (get_call(design.room_now(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
     "rooms_by_code": (
-        asked(design.rooms_by_code("482159")),
+        query_call(design.rooms_by_code("482159")),
         {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"},
     ),
     "newest_rooms_of": (
-        asked(design.newest_rooms_of(MIDORI)),
+        query_call(design.newest_rooms_of(MIDORI)),
         {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"},
     ),
     "oldest_rooms_of": (
-        asked(design.oldest_rooms_of(MIDORI)),
+        query_call(design.oldest_rooms_of(MIDORI)),
         {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"},
     ),
-    "comment": (got(design.comment(HALL, TARGET)), {"PostComment", "GetRoomComments"}),
-    "comments_of": (asked(design.comments_of(HALL)), {"PostComment", "GetRoomComments"}),
-    "comments_after": (asked(design.comments_after(HALL, SEQ_START)), {"PostComment", "GetRoomComments"}),
-    "comments_before": (asked(design.comments_before(HALL, SEQ_START)), {"PostComment", "GetRoomComments"}),
-    "latest_comments": (asked(design.latest_comments(HALL)), {"PostComment", "GetRoomComments"}),
-    "connection": (got(design.connection(socket(1))), {"PostComment", "Disconnect", "JoinRoom"}),
+    "comment": (get_call(design.comment(HALL, TARGET)), {"PostComment", "GetRoomComments"}),
+    "comments_of": (query_call(design.comments_of(HALL)), {"PostComment", "GetRoomComments"}),
+    "comments_after": (query_call(design.comments_after(HALL, SEQ_START)), {"PostComment", "GetRoomComments"}),
+    "comments_before": (query_call(design.comments_before(HALL, SEQ_START)), {"PostComment", "GetRoomComments"}),
+    "latest_comments": (query_call(design.latest_comments(HALL)), {"PostComment", "GetRoomComments"}),
+    "connection": (get_call(design.connection(socket(1))), {"PostComment", "Disconnect", "JoinRoom"}),
     "connections_in": (
-        asked(design.connections_in(HALL)),
+        query_call(design.connections_in(HALL)),
         {"PostComment", "Disconnect", "JoinRoom", "SweepConnections"},
     ),
     "left_behind": (
-        asked(design.left_behind(WEB, instant_ms(START))),
+        query_call(design.left_behind(WEB, instant_ms(START))),
         {"PostComment", "Disconnect", "JoinRoom", "SweepConnections"},
     ),
-    "moderation_of": (asked(moderated.moderation_of(HALL)), {"OwnRoom", "GetRoomModeration"}),
-    "log_of": (asked(moderated.log_of(HALL)), {"OwnRoom", "GetRoomModeration"}),
-    "marks_of": (asked(moderated.marks_of(HALL)), {"OwnRoom", "GetRoomModeration"}),
-    "reactions_in": (asked(moderated.reactions_in(HALL)), {"OwnRoom", "GetRoomModeration"}),
-    "marked": (asked(moderated.marked(HALL, "PINNED")), {"OwnRoom", "GetRoomModeration"}),
-    "blocks_of": (asked(moderated.blocks_of(HALL)), {"OwnRoom", "GetRoomModeration"}),
-    "upvotes_in": (asked(moderated.upvotes_in(HALL)), {"OwnRoom", "GetRoomModeration"}),
-    "upvotes_on": (got(moderated.upvotes_on(HALL, TARGET)), {"GetRoomModeration"}),
-    "upvoters_of": (asked(moderated.upvoters_of(HALL, TARGET)), {"OwnRoom", "GetRoomModeration"}),
-    "create_room": (written(create_room(room(NEW))), {"CreateRoom", "CloseRoom"}),
-    "post_comments": (written(post_comments([said(3)], 1)), {"PostComment"}),
-    "join": (written(join(HALL, WEB, [socket(2)], START)), {"JoinRoom"}),
+    "moderation_of": (query_call(moderated.moderation_of(HALL)), {"OwnRoom", "GetRoomModeration"}),
+    "log_of": (query_call(moderated.log_of(HALL)), {"OwnRoom", "GetRoomModeration"}),
+    "marks_of": (query_call(moderated.marks_of(HALL)), {"OwnRoom", "GetRoomModeration"}),
+    "reactions_in": (query_call(moderated.reactions_in(HALL)), {"OwnRoom", "GetRoomModeration"}),
+    "marked": (query_call(moderated.marked(HALL, "PINNED")), {"OwnRoom", "GetRoomModeration"}),
+    "blocks_of": (query_call(moderated.blocks_of(HALL)), {"OwnRoom", "GetRoomModeration"}),
+    "upvotes_in": (query_call(moderated.upvotes_in(HALL)), {"OwnRoom", "GetRoomModeration"}),
+    "upvotes_on": (get_call(moderated.upvotes_on(HALL, TARGET)), {"GetRoomModeration"}),
+    "upvoters_of": (query_call(moderated.upvoters_of(HALL, TARGET)), {"OwnRoom", "GetRoomModeration"}),
+    "create_room": (write_call(create_room(room(NEW))), {"CreateRoom", "CloseRoom"}),
+    "post_comments": (write_call(post_comments([comment(3)], 1)), {"PostComment"}),
+    "join": (write_call(join(HALL, WEB, [socket(2)], START)), {"JoinRoom"}),
     "sweep_connection": (
-        written(sweep_connection(WEB, OwnedConnection(connection_id=socket(1), timestamp=NOW))),
+        write_call(sweep_connection(WEB, OwnedConnection(connection_id=socket(1), timestamp=NOW))),
         {"Disconnect", "JoinRoom", "SweepConnections"},
     ),
-    "leave": (written(leave(socket(2))), {"Disconnect", "JoinRoom", "SweepConnections"}),
-    "mark_comment": (written(mark_comment(act(11), "HIDDEN", TARGET, 1)), {"ModerateRoom", "Upvote"}),
-    "unmark_comment": (written(unmark_comment(act(12), "PINNED", TARGET, 1)), {"ModerateRoom", "RemoveComment"}),
-    "block_word": (written(block_word(act(13), 1, "spam")), WHO_PUTS),
-    "unblock_word": (written(unblock_word(act(14), 1, "spam")), {"ModerateRoom", "RemoveComment"}),
-    "block_sender": (written(block_sender(act(18), 1, SORA, TARGET)), WHO_PUTS),
-    "unblock_sender": (written(unblock_sender(act(19), 1, YUNA, TARGET)), {"ModerateRoom", "RemoveComment"}),
-    "count_reactions": (
-        written(count_reactions(Reactions(room_id=HALL, minute=NOW, clap=1), 1)),
-        WHO_PUTS,
+    "leave": (write_call(leave(socket(2))), {"Disconnect", "JoinRoom", "SweepConnections"}),
+    "mark_comment": (write_call(mark_comment(host_action(11), "HIDDEN", TARGET, 1)), {"ModerateRoom", "Upvote"}),
+    "unmark_comment": (
+        write_call(unmark_comment(host_action(12), "PINNED", TARGET, 1)),
+        {"ModerateRoom", "RemoveComment"},
     ),
-    "pause_room": (written(pause_room(act(15), 1, True)), {"ModerateRoom"}),
-    "slow_room": (written(slow_room(act(16), 1, 9)), {"ModerateRoom"}),
-    "upvote_first": (written(upvote_first(HALL, TARGET, [YUNA], START, 1)), {"ModerateRoom", "Upvote"}),
-    "upvote": (written(upvote(HALL, TARGET, [SORA], START, 1)), {"Upvote"}),
+    "block_word": (write_call(block_word(host_action(13), 1, "spam")), MODERATION_WRITERS),
+    "unblock_word": (write_call(unblock_word(host_action(14), 1, "spam")), {"ModerateRoom", "RemoveComment"}),
+    "block_sender": (write_call(block_sender(host_action(18), 1, SORA, TARGET)), MODERATION_WRITERS),
+    "unblock_sender": (write_call(unblock_sender(host_action(19), 1, YUNA, TARGET)), {"ModerateRoom", "RemoveComment"}),
+    "count_reactions": (
+        write_call(count_reactions(Reactions(room_id=HALL, minute=NOW, clap=1), 1)),
+        MODERATION_WRITERS,
+    ),
+    "pause_room": (write_call(pause_room(host_action(15), 1, True)), {"ModerateRoom"}),
+    "slow_room": (write_call(slow_room(host_action(16), 1, 9)), {"ModerateRoom"}),
+    "upvote_first": (write_call(upvote_first(HALL, TARGET, [YUNA], START, 1)), {"ModerateRoom", "Upvote"}),
+    "upvote": (write_call(upvote(HALL, TARGET, [SORA], START, 1)), {"Upvote"}),
     "remove_own_comment": (
-        written(remove_own_comment(HALL, TARGET, SORA, START, 1)),
+        write_call(remove_own_comment(HALL, TARGET, SORA, START, 1)),
         {"RemoveComment", "ModerateRoom"},
     ),
     "delete_comment": (
-        written(delete_comment(act(17), said(2).comment_id, 1)),
+        write_call(delete_comment(host_action(17), comment(2).comment_id, 1)),
         {"ModerateRoom", "RemoveComment"},
     ),
-    "take_room": (written(take_room(HALL)), {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"}),
+    "take_room": (write_call(take_room(HALL)), {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"}),
     "close_room": (
-        written(close_room(HALL, MIDORI, START, 5)),
+        write_call(close_room(HALL, MIDORI, START, 5)),
         {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"},
     ),
 }
 
 
-async def a_room_in_use(store: Store) -> None:
-    epoch = await opened_room(store)
+async def fill_room(store: Store) -> None:
+    epoch = await open_room(store)
     for plan in (
-        post_comments([said(1), said(2)], epoch),
+        post_comments([comment(1), comment(2)], epoch),
         join(HALL, WEB, [socket(1)], START),
-        block_sender(act(1), epoch, YUNA, said(1).comment_id),
-        mark_comment(act(2), "PINNED", TARGET, 1),
+        block_sender(host_action(1), epoch, YUNA, comment(1).comment_id),
+        mark_comment(host_action(2), "PINNED", TARGET, 1),
     ):
         await store.write(plan)
 
 
 def test_the_rows_of_the_document_are_granted_and_what_is_added_is_listed() -> None:
     granted = {(rights.function, grant.table): set(grant.actions) for rights in MATRIX for grant in rights.grants}
-    known = {place: actions for place, actions in granted.items() if place[0] not in OWN_ROWS}
-    wanted = {(function, table): set(actions) for function, table, actions in DOCUMENT}
-    for place, actions in ADDED.items():
-        wanted[place] = wanted.get(place, set()) | actions
-    assert known == wanted
+    documented = {row: actions for row, actions in granted.items() if row[0] not in OWN_ROWS}
+    expected = {(function, table): set(actions) for function, table, actions in DOCUMENT}
+    for row, actions in ADDED.items():
+        expected[row] = expected.get(row, set()) | actions
+    assert documented == expected
     assert {rights.function for rights in MATRIX} == OWN_ROWS | {function for function, _, _ in DOCUMENT}
 
 
-def test_every_right_beyond_the_document_is_a_departure() -> None:
-    told = " ".join(departure.difference for departure in DEPARTURES)
-    assert [name for name in {function for function, _ in ADDED} | OWN_ROWS if f"`{name}`" not in told] == []
+def test_every_right_beyond_the_document_is_listed_as_a_departure() -> None:
+    differences = " ".join(departure.difference for departure in DEPARTURES)
+    assert [name for name in {function for function, _ in ADDED} | OWN_ROWS if f"`{name}`" not in differences] == []
     assert all(departure.reason and departure.figure for departure in DEPARTURES)
 
 
-def test_every_access_pattern_is_tried() -> None:
+def test_every_access_pattern_has_a_call() -> None:
     assert set(CALLS) == {name for table in TABLES for name in (*table.patterns, *table.writes)}
 
 
 async def test_each_pattern_is_carried_out_with_the_rights_and_refused_without(priced: Store) -> None:
-    await a_room_in_use(priced)
+    await fill_room(priced)
     for call, allowed in CALLS.values():
         before = await contents(priced)
         for rights in MATRIX:
@@ -211,7 +227,7 @@ async def test_each_pattern_is_carried_out_with_the_rights_and_refused_without(p
         first, *others = sorted(allowed)
         await call(priced.restricted(MATRIX[f"{first}Function"]))
         for function in others:
-            # What the first has done cannot always be done again; a missing right would be told all the same.
+            # A condition may refuse a repetition; a missing right raises `NotGranted` before that.
             with suppress(ConditionFailed, TransactionCancelled):
                 await call(priced.restricted(MATRIX[f"{function}Function"]))
 

@@ -1,4 +1,4 @@
-"""What a host makes of a room and what people think of questions: lists, acts with their log entries, upvotes."""
+"""Moderation of a room by its host, with log entries, and upvotes of comments."""
 
 import pytest
 
@@ -8,12 +8,12 @@ from tests.live.entities import (
     MIDORI,
     SORA,
     YUNA,
-    act,
-    all_of,
-    opened_room,
-    refused,
+    assert_refused,
+    comment,
+    host_action,
+    open_room,
+    read_all,
     room,
-    said,
     uuid,
 )
 from tests.support.store_reads import eventually
@@ -55,157 +55,166 @@ from zataku.table import Store, TransactionCancelled
     ("mark", "done", "undone"),
     [("HIDDEN", "HIDE", "SHOW"), ("PINNED", "PIN", "UNPIN"), ("ANSWERED", "ANSWER", "REASK")],
 )
-async def test_a_host_marks_a_comment_and_takes_it_back(store: Store, mark: str, done: str, undone: str) -> None:
-    epoch = await opened_room(store)
-    target = said(1).comment_id
-    await refused(store, mark_comment(act(1), mark, target, 1))
-    await store.write(post_comments([said(1)], epoch))
-    await refused(store, mark_comment(act(1, HARU), mark, target, 1))
-    made = await store.write(mark_comment(act(1), mark, target, 1))
-    await eventually(lambda: all_of(store, marked(HALL, mark)), [made])
-    await refused(store, mark_comment(act(2), mark, target, 1))
-    await refused(store, unmark_comment(act(2, HARU), mark, target, 1))
-    await store.write(unmark_comment(act(2), mark, target, 1))
-    await eventually(lambda: all_of(store, marked(HALL, mark)), [])
-    await refused(store, unmark_comment(act(3), mark, target, 1))
-    told = [(entry.action, entry.subject) for entry in [await _logged(store, 2), await _logged(store, 1)]]
-    assert told == [(undone, target), (done, target)]
+async def test_a_host_marks_and_unmarks_a_comment(store: Store, mark: str, done: str, undone: str) -> None:
+    epoch = await open_room(store)
+    target = comment(1).comment_id
+    await assert_refused(store, mark_comment(host_action(1), mark, target, 1))
+    await store.write(post_comments([comment(1)], epoch))
+    await assert_refused(store, mark_comment(host_action(1, HARU), mark, target, 1))
+    stored = await store.write(mark_comment(host_action(1), mark, target, 1))
+    await eventually(lambda: read_all(store, marked(HALL, mark)), [stored])
+    await assert_refused(store, mark_comment(host_action(2), mark, target, 1))
+    await assert_refused(store, unmark_comment(host_action(2, HARU), mark, target, 1))
+    await store.write(unmark_comment(host_action(2), mark, target, 1))
+    await eventually(lambda: read_all(store, marked(HALL, mark)), [])
+    await assert_refused(store, unmark_comment(host_action(3), mark, target, 1))
+    entries = [(entry.action, entry.subject) for entry in [await _logged(store, 2), await _logged(store, 1)]]
+    assert entries == [(undone, target), (done, target)]
     await eventually(lambda: store.count(log_of(HALL)), 2)
 
 
 async def _logged(store: Store, number: int) -> LogEntry:
-    """The entry of an act, as it is right now."""
-    deed = act(number)
-    found = await store.get(LogEntry.key(room_id=HALL, at=deed.at, log_id=deed.log_id), strong=True)
-    assert found is not None
-    return found
+    """The stored log entry of a host's action."""
+    action = host_action(number)
+    entry = await store.get(LogEntry.key(room_id=HALL, at=action.at, log_id=action.log_id), strong=True)
+    assert entry is not None
+    return entry
 
 
-async def test_the_log_comes_newest_first(store: Store) -> None:
-    epoch = await opened_room(store)
-    await store.write(pause_room(act(1), epoch, True))
-    await store.write(pause_room(act(2), epoch, False))
-    await store.write(slow_room(act(10), epoch, 30))
-    wanted = [await _logged(store, 10), await _logged(store, 2), await _logged(store, 1)]
-    assert [(entry.action, entry.subject) for entry in wanted] == [("SLOW", "30"), ("RESUME", None), ("PAUSE", None)]
-    await eventually(lambda: all_of(store, log_of(HALL)), wanted)
+async def test_the_log_is_read_newest_first(store: Store) -> None:
+    epoch = await open_room(store)
+    await store.write(pause_room(host_action(1), epoch, True))
+    await store.write(pause_room(host_action(2), epoch, False))
+    await store.write(slow_room(host_action(10), epoch, 30))
+    expected = [await _logged(store, 10), await _logged(store, 2), await _logged(store, 1)]
+    assert [(entry.action, entry.subject) for entry in expected] == [("SLOW", "30"), ("RESUME", None), ("PAUSE", None)]
+    await eventually(lambda: read_all(store, log_of(HALL)), expected)
 
 
-async def test_a_deleted_comment_is_gone_with_its_count_and_leaves_a_mark(store: Store) -> None:
-    epoch = await opened_room(store)
-    target = said(1).comment_id
-    await store.write(post_comments([said(1)], epoch))
+async def test_deleting_a_comment_deletes_its_marks_and_upvotes_and_leaves_a_deletion_mark(store: Store) -> None:
+    epoch = await open_room(store)
+    target = comment(1).comment_id
+    await store.write(post_comments([comment(1)], epoch))
     await store.write(upvote_first(HALL, target, [YUNA], START, 1))
     marks = ("HIDDEN", "PINNED", "ANSWERED")
     for number, mark in enumerate(marks, 11):
-        await store.write(mark_comment(act(number), mark, target, 1))
-    await refused(store, delete_comment(act(1, HARU), target, 1))
-    gone = await store.write(delete_comment(act(1), target, 1))
+        await store.write(mark_comment(host_action(number), mark, target, 1))
+    await assert_refused(store, delete_comment(host_action(1, HARU), target, 1))
+    deletion = await store.write(delete_comment(host_action(1), target, 1))
     for mark in marks:
-        await eventually(lambda mark=mark: all_of(store, marked(HALL, mark)), [])
-    assert await all_of(store, comments_after(HALL, SEQ_START)) == []
+        await eventually(lambda mark=mark: read_all(store, marked(HALL, mark)), [])
+    assert await read_all(store, comments_after(HALL, SEQ_START)) == []
     assert await store.get(upvotes_on(HALL, target), strong=True) is None
-    await eventually(lambda: all_of(store, marked(HALL, "DELETED")), [gone])
+    await eventually(lambda: read_all(store, marked(HALL, "DELETED")), [deletion])
     assert (await _logged(store, 1)).action == "DELETE"
-    await refused(store, delete_comment(act(2), target, 1))
-    for again in (upvote, upvote_first):
-        await refused(store, again(HALL, target, [SORA], START, 1))
+    await assert_refused(store, delete_comment(host_action(2), target, 1))
+    for plan_of in (upvote, upvote_first):
+        await assert_refused(store, plan_of(HALL, target, [SORA], START, 1))
 
 
-async def test_a_host_still_handles_comments_of_a_room_that_is_over_but_not_the_room(store: Store) -> None:
-    epoch = await opened_room(store)
-    await store.write(post_comments([said(1)], epoch))
+async def test_in_a_closed_room_the_host_moderates_comments_but_not_the_room(store: Store) -> None:
+    epoch = await open_room(store)
+    await store.write(post_comments([comment(1)], epoch))
     await store.write(close_room(HALL, MIDORI, START, 1))
-    await refused(store, mark_comment(act(1), "HIDDEN", said(1).comment_id, epoch))
-    await store.write(mark_comment(act(1), "HIDDEN", said(1).comment_id, None))
-    await store.write(delete_comment(act(2), said(1).comment_id, None))
-    await refused(store, pause_room(act(3), epoch, True))
-    await refused(store, slow_room(act(3), epoch, 5))
-    await refused(store, block_sender(act(3), epoch, SORA, said(1).comment_id))
-    assert await store.get(LogEntry.key(room_id=HALL, at=act(3).at, log_id=act(3).log_id), strong=True) is None
+    await assert_refused(store, mark_comment(host_action(1), "HIDDEN", comment(1).comment_id, epoch))
+    await store.write(mark_comment(host_action(1), "HIDDEN", comment(1).comment_id, None))
+    await store.write(delete_comment(host_action(2), comment(1).comment_id, None))
+    await assert_refused(store, pause_room(host_action(3), epoch, True))
+    await assert_refused(store, slow_room(host_action(3), epoch, 5))
+    await assert_refused(store, block_sender(host_action(3), epoch, SORA, comment(1).comment_id))
+    assert (
+        await store.get(LogEntry.key(room_id=HALL, at=host_action(3).at, log_id=host_action(3).log_id), strong=True)
+        is None
+    )
 
 
-async def test_blocks_of_senders_and_words_come_and_go(store: Store) -> None:
-    epoch = await opened_room(store)
-    await store.write(block_sender(act(1), epoch, SORA, said(1).comment_id))
-    await store.write(block_word(act(2), epoch, "ＳＰＡＭ"))
+async def test_a_host_blocks_senders_and_words_and_unblocks_words(store: Store) -> None:
+    epoch = await open_room(store)
+    await store.write(block_sender(host_action(1), epoch, SORA, comment(1).comment_id))
+    await store.write(block_word(host_action(2), epoch, "ＳＰＡＭ"))
     blocks = [
-        Block(room_id=HALL, what="SENDER", value=SORA, at=act(1).at, comment_id=said(1).comment_id),
-        Block(room_id=HALL, what="WORD", value="spam", at=act(2).at),
+        Block(room_id=HALL, what="SENDER", value=SORA, at=host_action(1).at, comment_id=comment(1).comment_id),
+        Block(room_id=HALL, what="WORD", value="spam", at=host_action(2).at),
     ]
-    assert await all_of(store, blocks_of(HALL)) == blocks
-    await refused(store, block_word(act(3), epoch, "Spam"))
-    await refused(store, block_word(act(3, HARU), epoch, "eggs"))
-    await refused(store, block_word(act(3), epoch + 1, "eggs"))
-    await store.write(unblock_word(act(4), epoch, "spam"))
-    assert await all_of(store, blocks_of(HALL)) == blocks[:1]
-    await refused(store, unblock_word(act(5), epoch, "spam"))
+    assert await read_all(store, blocks_of(HALL)) == blocks
+    await assert_refused(store, block_word(host_action(3), epoch, "Spam"))
+    await assert_refused(store, block_word(host_action(3, HARU), epoch, "eggs"))
+    await assert_refused(store, block_word(host_action(3), epoch + 1, "eggs"))
+    await store.write(unblock_word(host_action(4), epoch, "spam"))
+    assert await read_all(store, blocks_of(HALL)) == blocks[:1]
+    await assert_refused(store, unblock_word(host_action(5), epoch, "spam"))
     assert (await _logged(store, 2)).subject == "spam"
 
 
-async def test_what_is_so_already_is_not_done_and_logged_again(store: Store) -> None:
-    epoch = await opened_room(store)
-    await refused(store, pause_room(act(1), epoch, False))
-    await refused(store, slow_room(act(1), epoch, None))
-    await store.write(pause_room(act(1), epoch, True))
-    await store.write(slow_room(act(2), epoch, 10))
-    await refused(store, pause_room(act(3), epoch, True))
-    await refused(store, slow_room(act(3), epoch, 10))
-    await store.write(slow_room(act(4), epoch, 20))
-    assert await store.get(room_now(HALL)) == room(epoch=epoch, paused=True, slow_mode_seconds=20, updated_at=act(4).at)
+async def test_a_setting_that_the_room_already_has_is_refused_and_not_logged(store: Store) -> None:
+    epoch = await open_room(store)
+    await assert_refused(store, pause_room(host_action(1), epoch, False))
+    await assert_refused(store, slow_room(host_action(1), epoch, None))
+    await store.write(pause_room(host_action(1), epoch, True))
+    await store.write(slow_room(host_action(2), epoch, 10))
+    await assert_refused(store, pause_room(host_action(3), epoch, True))
+    await assert_refused(store, slow_room(host_action(3), epoch, 10))
+    await store.write(slow_room(host_action(4), epoch, 20))
+    assert await store.get(room_now(HALL)) == room(
+        epoch=epoch, paused=True, slow_mode_seconds=20, updated_at=host_action(4).at
+    )
     await eventually(lambda: store.count(log_of(HALL)), 3)
 
 
-async def test_a_room_is_paused_and_slowed_by_its_host_through_its_owner(store: Store) -> None:
-    epoch = await opened_room(store)
-    await refused(store, pause_room(act(1, HARU), epoch, True))
-    await refused(store, pause_room(act(1), epoch + 1, True))
-    await store.write(pause_room(act(1), epoch, True))
-    await store.write(slow_room(act(2), epoch, 10))
-    assert await store.get(room_now(HALL)) == room(epoch=epoch, paused=True, slow_mode_seconds=10, updated_at=act(2).at)
-    await store.write(pause_room(act(3), epoch, False))
-    await store.write(slow_room(act(4), epoch, None))
-    assert await store.get(room_now(HALL)) == room(epoch=epoch, updated_at=act(4).at)
-    await store.write(post_comments([said(1)], epoch))
+async def test_only_the_host_through_the_current_owner_pauses_and_slows_a_room(store: Store) -> None:
+    epoch = await open_room(store)
+    await assert_refused(store, pause_room(host_action(1, HARU), epoch, True))
+    await assert_refused(store, pause_room(host_action(1), epoch + 1, True))
+    await store.write(pause_room(host_action(1), epoch, True))
+    await store.write(slow_room(host_action(2), epoch, 10))
+    assert await store.get(room_now(HALL)) == room(
+        epoch=epoch, paused=True, slow_mode_seconds=10, updated_at=host_action(2).at
+    )
+    await store.write(pause_room(host_action(3), epoch, False))
+    await store.write(slow_room(host_action(4), epoch, None))
+    assert await store.get(room_now(HALL)) == room(epoch=epoch, updated_at=host_action(4).at)
+    await store.write(post_comments([comment(1)], epoch))
 
 
-async def test_everything_that_a_host_sees_is_one_query_without_the_single_upvotes(store: Store) -> None:
-    epoch = await opened_room(store)
-    target = said(1).comment_id
-    await store.write(post_comments([said(1)], epoch))
+async def test_one_query_reads_all_moderation_without_the_single_upvotes(store: Store) -> None:
+    epoch = await open_room(store)
+    target = comment(1).comment_id
+    await store.write(post_comments([comment(1)], epoch))
     await store.write(upvote_first(HALL, target, [YUNA], START, 1))
-    await store.write(block_sender(act(1), epoch, SORA, said(1).comment_id))
-    await store.write(mark_comment(act(2), "PINNED", target, 1))
+    await store.write(block_sender(host_action(1), epoch, SORA, comment(1).comment_id))
+    await store.write(mark_comment(host_action(2), "PINNED", target, 1))
     await eventually(lambda: _kinds(store), ["Block", "Upvotes", "LogEntry", "LogEntry", "Mark"])
 
 
 async def _kinds(store: Store) -> list[str]:
-    return [type(found).__name__ async for found in store.each(moderation_of(HALL))]
+    return [type(it).__name__ async for it in store.each(moderation_of(HALL))]
 
 
 async def test_an_upvote_counts_once_for_each_session(store: Store) -> None:
-    epoch = await opened_room(store)
-    target = said(1).comment_id
-    await store.write(post_comments([said(1)], epoch))
-    await refused(store, upvote(HALL, target, [SORA], START, 1))
+    epoch = await open_room(store)
+    target = comment(1).comment_id
+    await store.write(post_comments([comment(1)], epoch))
+    await assert_refused(store, upvote(HALL, target, [SORA], START, 1))
     await store.write(upvote_first(HALL, target, [SORA], START, 1))
-    await refused(store, upvote_first(HALL, target, [YUNA], START, 1))
+    await assert_refused(store, upvote_first(HALL, target, [YUNA], START, 1))
     await store.write(upvote(HALL, target, [YUNA], START, 1))
-    await refused(store, upvote(HALL, target, [YUNA], START, 1))
+    await assert_refused(store, upvote(HALL, target, [YUNA], START, 1))
     counted = Upvotes(room_id=HALL, comment_id=target, votes=2)
     assert await store.get(upvotes_on(HALL, target), strong=True) == counted
-    await eventually(lambda: all_of(store, upvotes_in(HALL)), [counted])
+    await eventually(lambda: read_all(store, upvotes_in(HALL)), [counted])
     await eventually(lambda: _voters(store, target), [SORA, YUNA])
 
 
 async def _voters(store: Store, comment_id: CommentId) -> list[str]:
-    return [found.sender_id async for found in store.each(upvoters_of(HALL, comment_id))]
+    return [it.sender_id async for it in store.each(upvoters_of(HALL, comment_id))]
 
 
-async def test_the_upvotes_of_a_tick_count_together_and_a_refusal_names_who_upvoted_before(store: Store) -> None:
-    epoch = await opened_room(store)
-    target = said(1).comment_id
-    await store.write(post_comments([said(1)], epoch))
+async def test_the_upvotes_of_a_tick_count_together_and_a_refusal_names_the_sender_who_has_upvoted(
+    store: Store,
+) -> None:
+    epoch = await open_room(store)
+    target = comment(1).comment_id
+    await store.write(post_comments([comment(1)], epoch))
     await store.write(upvote_first(HALL, target, [SORA, YUNA, SORA], START, 1))
     crowd = [SenderId(f"guest:{number}") for number in range(5)]
     with pytest.raises(TransactionCancelled) as cancelled:
@@ -215,10 +224,10 @@ async def test_the_upvotes_of_a_tick_count_together_and_a_refusal_names_who_upvo
     assert await store.get(upvotes_on(HALL, target), strong=True) == Upvotes(room_id=HALL, comment_id=target, votes=7)
 
 
-async def test_nobody_upvotes_what_is_not_there_or_in_a_closed_room(store: Store) -> None:
-    epoch = await opened_room(store)
-    await refused(store, upvote_first(HALL, CommentId(uuid(77)), [SORA], START, 1))
-    await store.write(post_comments([said(1)], epoch))
+async def test_an_unknown_comment_and_a_comment_of_a_closed_room_cannot_be_upvoted(store: Store) -> None:
+    epoch = await open_room(store)
+    await assert_refused(store, upvote_first(HALL, CommentId(uuid(77)), [SORA], START, 1))
+    await store.write(post_comments([comment(1)], epoch))
     await store.write(close_room(HALL, MIDORI, START, 1))
-    await refused(store, upvote_first(HALL, said(1).comment_id, [SORA], START, 1))
-    assert await store.get(upvotes_on(HALL, said(1).comment_id), strong=True) is None
+    await assert_refused(store, upvote_first(HALL, comment(1).comment_id, [SORA], START, 1))
+    assert await store.get(upvotes_on(HALL, comment(1).comment_id), strong=True) is None

@@ -1,4 +1,4 @@
-"""Commands of one live room, their execution without an actor, and what came of them."""
+"""Commands of one live room, their execution without an actor, and summaries of their outcomes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -29,8 +29,8 @@ async def open_hall(store: Store) -> LiveRoom:
     """The behaviour of a room that Midori has opened."""
     now = instant_ms(START)
     host = HostId(MIDORI.account_id)
-    created = Room(room_id=HALL, name="LT大会", host_id=host, status="OPEN", created_at=now, updated_at=now)
-    await store.put(created)
+    hall = Room(room_id=HALL, name="LT大会", host_id=host, status="OPEN", created_at=now, updated_at=now)
+    await store.put(hall)
     return LiveRoom(store)
 
 
@@ -39,8 +39,8 @@ def guest(number: int) -> Identity:
     return Identity(account_id=AccountId(str(UUID(int=number, version=4))), role="guest", language="en")
 
 
-def post_comment(content: str, sender: Identity = SORA, **more: str) -> Command:
-    return command_of(PostComment(content=content, **more), sender)
+def post_comment(content: str, sender: Identity = SORA, **fields: str) -> Command:
+    return command_of(PostComment(content=content, **fields), sender)
 
 
 def command_of(command: LiveCommand | React, sender: Identity = MIDORI) -> Command:

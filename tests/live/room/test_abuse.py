@@ -62,68 +62,70 @@ def new_id() -> CommentId:
 
 
 @pytest.fixture
-async def alone(tmp_path: Path) -> AsyncIterator[RoomProcess]:
+async def process(tmp_path: Path) -> AsyncIterator[RoomProcess]:
     """A process that runs the hall."""
     clock = ProcessClock(START)
     async with temporary_store("embedded", tmp_path, (*TABLES, *PLATFORM), clock) as store:
         await open_hall(store)
-        async with run_process("web-0", InProcessBus(), store, clock) as made:
-            made.rooms.register(LiveRoom(store))
-            yield made
+        async with run_process("web-0", InProcessBus(), store, clock) as process:
+            process.rooms.register(LiveRoom(store))
+            yield process
 
 
-async def do(at: RoomProcess, command: Command, who: Identity = SORA) -> object:
-    return await at.rooms.execute(TOPIC, who, command)
+async def execute(process: RoomProcess, command: Command, sender: Identity = SORA) -> object:
+    return await process.rooms.execute(TOPIC, sender, command)
 
 
-async def shown(at: RoomProcess, who: Identity, place: Position | None = None) -> list[dict[str, Any]]:
-    """What somebody gets who joins, from a place or anew."""
+async def join_messages(
+    process: RoomProcess, identity: Identity, position: Position | None = None
+) -> list[dict[str, Any]]:
+    """The messages to a client that joins, from a position or as a new one."""
     connection = RecordingConnection()
-    socket = at.hub.open(connection, who, "192.0.2.1")
-    await at.rooms.join(socket, Join(id=1, to=TOPIC, at=place))
-    at.hub._flush_queue.flush()
-    at.rooms.leave(socket, TOPIC)
+    socket = process.hub.open(connection, identity, "192.0.2.1")
+    await process.rooms.join(socket, Join(id=1, to=TOPIC, at=position))
+    process.hub._flush_queue.flush()
+    process.rooms.leave(socket, TOPIC)
     return connection.messages
 
 
-async def test_resuming_from_an_earlier_position_shows_no_hidden_comment(alone: RoomProcess) -> None:
-    await do(alone, PostComment(content="before"))
-    await shown(alone, MIDORI)
-    for secret, act in ((new_id(), "hide"), (new_id(), "delete")):
-        await do(alone, PostComment(content=f"SECRET {act}", id=secret))
-        gone = MarkComment(comment_id=secret, mark="HIDDEN") if act == "hide" else DeleteComment(comment_id=secret)
-        await do(alone, gone, MIDORI)
-    (joined, *_) = await shown(alone, guest(1))
+async def test_resuming_from_an_earlier_position_shows_no_hidden_comment(process: RoomProcess) -> None:
+    await execute(process, PostComment(content="before"))
+    await join_messages(process, MIDORI)
+    for secret, action in ((new_id(), "hide"), (new_id(), "delete")):
+        await execute(process, PostComment(content=f"SECRET {action}", id=secret))
+        command = (
+            MarkComment(comment_id=secret, mark="HIDDEN") if action == "hide" else DeleteComment(comment_id=secret)
+        )
+        await execute(process, command, MIDORI)
+    (joined, *_) = await join_messages(process, guest(1))
     at = joined["at"]
     for back in range(8):
-        messages = await shown(alone, guest(2 + back), Position(at["epoch"], at["seq"] - back))
+        messages = await join_messages(process, guest(2 + back), Position(at["epoch"], at["seq"] - back))
         assert "SECRET" not in str(messages)
 
 
 async def test_comments_do_not_wait_for_upvotes_and_retractions(embedded: Store) -> None:
     live_room = await open_hall(embedded)
-    wishes = [command_of(RetractComment(comment_id=new_id()), guest(n)) for n in range(40)]
-    wishes += [command_of(Upvote(comment_id=new_id()), guest(n)) for n in range(40)]
-    outcome = await live_room.handle(await live_room.acquire(HALL), [*wishes, post_comment("innocent")], START)
+    commands = [command_of(RetractComment(comment_id=new_id()), guest(n)) for n in range(40)]
+    commands += [command_of(Upvote(comment_id=new_id()), guest(n)) for n in range(40)]
+    outcome = await live_room.handle(await live_room.acquire(HALL), [*commands, post_comment("innocent")], START)
     assert outcome.replies[-1].content == "innocent"
 
 
 async def test_a_flood_of_upvotes_of_one_sender_is_refused(embedded: Store) -> None:
     live_room = await open_hall(embedded)
-    asked = [command_of(Upvote(comment_id=new_id()), SORA) for _ in range(15)]
-    outcome = await execute_all(live_room, await live_room.acquire(HALL), asked)
+    upvotes = [command_of(Upvote(comment_id=new_id()), SORA) for _ in range(15)]
+    outcome = await execute_all(live_room, await live_room.acquire(HALL), upvotes)
     assert reply_summaries(outcome) == ["no_such_comment"] * 10 + ["too_many_requests"] * 5
 
 
 @pytest.mark.parametrize(("problem", "code"), [(Throttled, "unavailable"), (ResultUnknown, "unsettled")])
-async def test_a_failed_write_is_replied_to_its_own_commands_only(
-    embedded: Store, problem: type[Exception], code: str
-) -> None:
+async def test_a_failed_write_fails_its_own_commands_only(embedded: Store, problem: type[Exception], code: str) -> None:
     live_room = await open_hall(embedded)
     question = new_id()
     state = (await execute_all(live_room, await live_room.acquire(HALL), [post_comment("question", id=question)])).state
-    voting = live_room._upvote
-    healthy, voting._store = voting._store, FailingStore(voting._store, problem)
+    upvoting = live_room._upvote
+    healthy, upvoting._store = upvoting._store, FailingStore(upvoting._store, problem)
     batch = [
         command_of(Upvote(comment_id=question), guest(1)),
         post_comment("one", guest(2)),
@@ -132,7 +134,7 @@ async def test_a_failed_write_is_replied_to_its_own_commands_only(
     ]
     outcome = await execute_all(live_room, state, batch)
     assert reply_summaries(outcome, missing="done") == [code, "one", "done", "paused"]
-    voting._store = healthy
+    upvoting._store = healthy
     outcome = await execute_all(live_room, outcome.state, [command_of(Upvote(comment_id=question), guest(1))])
     assert (await snapshot_of(live_room, outcome.state)).standing.votes == {question: 1}
 
@@ -141,10 +143,10 @@ async def test_upvotes_whose_reply_was_lost_are_loaded_from_the_table(embedded: 
     live_room = await open_hall(embedded)
     question = new_id()
     state = (await execute_all(live_room, await live_room.acquire(HALL), [post_comment("question", id=question)])).state
-    voting = live_room._upvote
-    healthy, voting._store = voting._store, FailingStore(voting._store, ResultUnknown, is_stored=True)
+    upvoting = live_room._upvote
+    healthy, upvoting._store = upvoting._store, FailingStore(upvoting._store, ResultUnknown, is_stored=True)
     outcome = await execute_all(live_room, state, [command_of(Upvote(comment_id=question), guest(1))])
-    voting._store = healthy
+    upvoting._store = healthy
     assert reply_summaries(outcome) == ["unsettled"]
     outcome = await execute_all(
         live_room, outcome.state, [command_of(Upvote(comment_id=question), guest(n)) for n in (1, 2)]
@@ -164,53 +166,55 @@ async def test_a_lost_retraction_of_an_unknown_comment_changes_nothing(embedded:
     assert not outcome.state.moderation.deleted
 
 
-async def test_a_retry_of_what_an_earlier_owner_stored_is_no_error(strict: Store) -> None:
+async def test_a_retry_of_a_command_that_an_earlier_owner_stored_succeeds(strict: Store) -> None:
     live_room = await open_hall(strict)
     one, two = new_id(), new_id()
-    back, vote = command_of(RetractComment(comment_id=one), SORA), command_of(Upvote(comment_id=two), SORA)
+    retraction, vote = command_of(RetractComment(comment_id=one), SORA), command_of(Upvote(comment_id=two), SORA)
     await execute_all(
-        live_room, await live_room.acquire(HALL), [post_comment("1", id=one), post_comment("2", id=two), back, vote]
+        live_room,
+        await live_room.acquire(HALL),
+        [post_comment("1", id=one), post_comment("2", id=two), retraction, vote],
     )
-    again = [replace(back, is_retry=True), replace(vote, is_retry=True)]
-    outcome = await execute_all(live_room, await live_room.acquire(HALL), again, START + 1)
+    retries = [replace(retraction, is_retry=True), replace(vote, is_retry=True)]
+    outcome = await execute_all(live_room, await live_room.acquire(HALL), retries, START + 1)
     assert reply_summaries(outcome, missing="done") == ["done", "done"]
 
 
-async def test_a_running_room_erases_a_removed_account(alone: RoomProcess) -> None:
-    said = new_id()
-    await do(alone, PostComment(content="hello", nickname="Hanako", id=said))
-    await do(alone, MarkComment(comment_id=said, mark="PINNED"), MIDORI)
-    await do(alone, BlockSender(comment_id=said), MIDORI)
-    await removal(app_context(alone.store, alone.clock, alone.rooms))(SORA.account_id)
-    assert "Hanako" not in str(await shown(alone, guest(1)))
-    await do(alone, BlockSender(comment_id=said, on=False), MIDORI)
+async def test_a_running_room_erases_a_removed_account(process: RoomProcess) -> None:
+    comment_id = new_id()
+    await execute(process, PostComment(content="hello", nickname="Hanako", id=comment_id))
+    await execute(process, MarkComment(comment_id=comment_id, mark="PINNED"), MIDORI)
+    await execute(process, BlockSender(comment_id=comment_id), MIDORI)
+    await removal(app_context(process.store, process.clock, process.rooms))(SORA.account_id)
+    assert "Hanako" not in str(await join_messages(process, guest(1)))
+    await execute(process, BlockSender(comment_id=comment_id, on=False), MIDORI)
     with pytest.raises(NotFound):
-        await do(alone, BlockSender(comment_id=said), MIDORI)
-    assert not [it async for it in alone.store.scan(moderation) if isinstance(it, Block)]
+        await execute(process, BlockSender(comment_id=comment_id), MIDORI)
+    assert not [it async for it in process.store.scan(moderation) if isinstance(it, Block)]
 
 
-async def test_the_comments_of_an_existing_account_stay(alone: RoomProcess) -> None:
-    await do(alone, PostComment(content="hello", nickname="Hanako"))
-    (before, *_) = await shown(alone, guest(1))
-    await do(alone, EraseSender())
-    (after, *_) = await shown(alone, guest(1))
+async def test_the_erasure_of_an_existing_account_changes_nothing(process: RoomProcess) -> None:
+    await execute(process, PostComment(content="hello", nickname="Hanako"))
+    (before, *_) = await join_messages(process, guest(1))
+    await execute(process, EraseSender())
+    (after, *_) = await join_messages(process, guest(1))
     assert after["snapshot"] == before["snapshot"]
 
 
-async def test_a_word_as_long_as_an_id_is_a_word(alone: RoomProcess) -> None:
-    await do(alone, BlockWord(word="x" * 36), MIDORI)
-    rooms = LiveRooms(app_context(alone.store, alone.clock, alone.rooms))
+async def test_a_blocked_word_as_long_as_an_id_is_logged_as_a_word(process: RoomProcess) -> None:
+    await execute(process, BlockWord(word="x" * 36), MIDORI)
+    rooms = LiveRooms(app_context(process.store, process.clock, process.rooms))
     assert [it.subject for it in (await rooms.host_view(MIDORI, HALL)).log] == ["x" * 36]
 
 
 @pytest.mark.parametrize("word", ["ß" * 30, "\ufdfa" * 4, "㌀" * 20, "ŉ" * 26])
-async def test_a_word_that_grows_when_it_is_written_out_is_refused(alone: RoomProcess, word: str) -> None:
+async def test_a_blocked_word_that_folding_makes_too_long_is_refused(process: RoomProcess, word: str) -> None:
     with pytest.raises(InvalidRequest):
-        await do(alone, BlockWord(word=word), MIDORI)
+        await execute(process, BlockWord(word=word), MIDORI)
 
 
 @pytest.mark.parametrize(
-    ("word", "said"),
+    ("word", "content"),
     [
         ("bad", "b\u200bad"),
         ("bad", "b\u00adad"),
@@ -223,39 +227,41 @@ async def test_a_word_that_grows_when_it_is_written_out_is_refused(alone: RoomPr
         ("가", "\u1100\u1161"),
     ],
 )
-async def test_invisible_characters_do_not_hide_a_blocked_word(alone: RoomProcess, word: str, said: str) -> None:
-    await do(alone, BlockWord(word=word), MIDORI)
+async def test_a_blocked_word_is_found_despite_invisible_characters_and_other_spellings(
+    process: RoomProcess, word: str, content: str
+) -> None:
+    await execute(process, BlockWord(word=word), MIDORI)
     with pytest.raises(Forbidden):
-        await do(alone, PostComment(content=said))
+        await execute(process, PostComment(content=content))
 
 
 async def test_a_snapshot_has_a_bounded_size(embedded: Store) -> None:
     live_room = await open_hall(embedded)
     state = await live_room.acquire(HALL)
-    gone = {new_id(): None for _ in range(3000)}
+    deleted = {new_id(): None for _ in range(3000)}
     votes = {new_id(): 1 for _ in range(3000)}
-    most_wanted = new_id()
-    moderation = replace(state.moderation, deleted=gone, votes={**votes, most_wanted: 9})
+    most_upvoted = new_id()
+    moderation = replace(state.moderation, deleted=deleted, votes={**votes, most_upvoted: 9})
     published = (await snapshot_of(live_room, replace(state, moderation=moderation))).standing
-    assert published.gone == list(gone)[-500:]
-    assert (len(published.votes), published.votes[most_wanted]) == (500, 9)
+    assert published.gone == list(deleted)[-500:]
+    assert (len(published.votes), published.votes[most_upvoted]) == (500, 9)
 
 
-async def test_a_taken_id_is_refused_to_its_sender_only(embedded: Store) -> None:
+async def test_posting_under_the_id_of_anothers_comment_is_refused_and_rate_limited(embedded: Store) -> None:
     live_room = await open_hall(embedded)
-    taken = new_id()
-    state = (await execute_all(live_room, await live_room.acquire(HALL), [post_comment("mine", id=taken)])).state
+    comment_id = new_id()
+    state = (await execute_all(live_room, await live_room.acquire(HALL), [post_comment("mine", id=comment_id)])).state
     codes: list[str] = []
     for _ in range(7):
         outcome = await live_room.handle(
-            state, [post_comment("theirs", guest(1), id=taken), post_comment("x", guest(2))], START + 20
+            state, [post_comment("theirs", guest(1), id=comment_id), post_comment("x", guest(2))], START + 20
         )
         state = outcome.state
         codes.append(reply_summaries(outcome)[0])
     assert codes == ["id_taken"] * 5 + ["too_many_requests"] * 2
 
 
-async def test_a_clock_that_is_set_back_blocks_no_sender(embedded: Store) -> None:
+async def test_a_clock_that_is_set_back_locks_no_sender_out(embedded: Store) -> None:
     live_room = await open_hall(embedded)
     state = (
         await execute_all(live_room, await live_room.acquire(HALL), [post_comment(str(n)) for n in range(5)])
@@ -264,7 +270,7 @@ async def test_a_clock_that_is_set_back_blocks_no_sender(embedded: Store) -> Non
     assert reply_summaries(await execute_all(live_room, state, [post_comment("later")], START - 3595)) == ["later"]
 
 
-async def test_actions_of_one_moment_are_logged_in_their_order(embedded: Store) -> None:
+async def test_actions_at_the_same_time_are_logged_in_order(embedded: Store) -> None:
     live_room = await open_hall(embedded)
     state = await live_room.acquire(HALL)
     for seconds in range(1, 8):
@@ -291,25 +297,25 @@ async def test_a_hidden_pin_is_shown_again_at_its_old_place(embedded: Store) -> 
     assert order == [it.content for it in (await snapshot_of(live_room, outcome.state)).standing.pinned] == ["b", "a"]
 
 
-async def test_a_slow_reader_learns_that_the_room_was_closed(alone: RoomProcess) -> None:
-    await do(alone, PostComment(content="x"))
+async def test_a_slow_reader_learns_that_the_room_was_closed(process: RoomProcess) -> None:
+    await execute(process, PostComment(content="x"))
     connection = RecordingConnection()
-    socket = alone.hub.open(connection, guest(1), "192.0.2.1")
-    await alone.rooms.join(socket, Join(id=1, to=TOPIC))
-    alone.hub._slow_readers.mute(socket, socket.subscriptions[TOPIC])
-    await alone.rooms.execute(TOPIC, MIDORI, close().body)
+    socket = process.hub.open(connection, guest(1), "192.0.2.1")
+    await process.rooms.join(socket, Join(id=1, to=TOPIC))
+    process.hub._slow_readers.mute(socket, socket.subscriptions[TOPIC])
+    await process.rooms.execute(TOPIC, MIDORI, close().body)
     async with asyncio.timeout(5):
         while not any(it.get("error", {}).get("code") == "room_closed" for it in connection.messages):
-            alone.hub._flush_queue.flush()
+            process.hub._flush_queue.flush()
             await asyncio.sleep(0)
 
 
-async def test_stored_comments_are_published_whatever_else_fails(embedded: Store) -> None:
+async def test_comments_are_stored_although_another_command_of_the_batch_fails(embedded: Store) -> None:
     live_room = await open_hall(embedded)
     outcome = await execute_all(
         live_room,
         await live_room.acquire(HALL),
-        [post_comment("kept"), command_of(RetractComment(comment_id=new_id()))],
+        [post_comment("stored"), command_of(RetractComment(comment_id=new_id()))],
     )
     assert isinstance(outcome.replies[1], RequestError)
-    assert [it.content for it in await stored_comments(embedded)] == ["kept"]
+    assert [it.content for it in await stored_comments(embedded)] == ["stored"]

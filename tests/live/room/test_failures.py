@@ -1,4 +1,4 @@
-"""A live room when the table fails in the middle of something."""
+"""A live room whose table fails during a write."""
 
 import pytest
 
@@ -17,7 +17,7 @@ from tests.support.stores import START
 from zataku.table import ResultUnknown, Store, Throttled
 
 
-async def test_a_failed_closing_leaves_the_room_open_with_all_its_comments(embedded: Store) -> None:
+async def test_a_failed_close_leaves_the_room_open_with_all_its_comments(embedded: Store) -> None:
     live_room = await open_hall(embedded)
     state = await live_room.acquire(HALL)
     closing = live_room._close
@@ -38,7 +38,7 @@ async def test_a_failed_closing_leaves_the_room_open_with_all_its_comments(embed
     ]
 
 
-async def test_comments_of_unknown_outcome_are_not_refused(embedded: Store) -> None:
+async def test_comments_of_unknown_outcome_are_not_reported_as_refused(embedded: Store) -> None:
     live_room = await open_hall(embedded)
     state = await live_room.acquire(HALL)
     posting = live_room._post

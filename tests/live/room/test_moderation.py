@@ -17,6 +17,7 @@ from tests.live.room.room_commands import (
     open_hall,
     post_comment,
     reply_summaries,
+    snapshot_of,
     stored_comments,
 )
 from tests.support.stores import START
@@ -40,28 +41,24 @@ from zataku.live.rules.room_state import RoomState
 from zataku.realtime.rooms.behaviour import Outcome
 from zataku.table import Store
 
-NOBODYS = CommentId("0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11")
+UNKNOWN_ID = CommentId("0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11")
 
 
 async def room_with_comments(store: Store, *contents: str) -> tuple[LiveRoom, RoomState, list[CommentId]]:
-    """A room in which Sora said something."""
+    """A room with comments of Sora: its behaviour, its state, and the ids of the comments."""
     live_room = await open_hall(store)
     state = await live_room.acquire(HALL)
     outcome = await execute_all(live_room, state, [post_comment(content) for content in contents])
     return live_room, outcome.state, [it.comment_id for it in await stored_comments(store)]
 
 
-def published(outcome: Outcome[RoomState], everybody: bool = True) -> list[dict[str, Any]]:
-    """What everybody hears, or only the host."""
-    return [msgspec.json.decode(it.body) for it in outcome.events if (it.recipients is None) == everybody]
+def published(outcome: Outcome[RoomState], *, to_all: bool = True) -> list[dict[str, Any]]:
+    """The events to all subscribers, or those to the host only."""
+    return [msgspec.json.decode(it.body) for it in outcome.events if (it.recipients is None) == to_all]
 
 
 async def log(store: Store) -> list[tuple[str, str | None]]:
     return [(it.action, it.subject) async for it in store.each(log_of(HALL))][::-1]
-
-
-async def snapshot_of(live_room: LiveRoom, state: RoomState, since: str | None = None) -> Snapshot:
-    return msgspec.json.decode(await live_room.snapshot(state, SORA, since), type=Snapshot)
 
 
 def contents(snapshot: Snapshot) -> list[str]:
@@ -87,13 +84,13 @@ async def test_a_hidden_comment_disappears_and_is_restored_at_its_position(store
 
 async def test_pins_and_answers_are_published_and_survive_a_new_owner(store: Store) -> None:
     live_room, state, (first, second) = await room_with_comments(store, "質問一", "質問二")
-    acts = [
+    actions = [
         MarkComment(comment_id=first, mark="PINNED"),
         MarkComment(comment_id=second, mark="PINNED"),
         MarkComment(comment_id=first, mark="ANSWERED"),
         MarkComment(comment_id=first, mark="PINNED", on=False),
     ]
-    outcome = await execute_all(live_room, state, [command_of(act) for act in acts], START + 1)
+    outcome = await execute_all(live_room, state, [command_of(action) for action in actions], START + 1)
     assert [it["k"] for it in published(outcome)] == ["pinned", "pinned", "answered", "unpinned"]
     for state in (outcome.state, await live_room.acquire(HALL)):
         standing = (await snapshot_of(live_room, state)).standing
@@ -102,15 +99,15 @@ async def test_pins_and_answers_are_published_and_survive_a_new_owner(store: Sto
 
 async def test_log_entries_are_published_to_the_host_only(strict: Store) -> None:
     live_room, state, (first,) = await room_with_comments(strict, "spam spam")
-    acts: list[ModerationAction] = [
+    actions: list[ModerationAction] = [
         BlockWord(word="ＥＧＧＳ"),
         BlockSender(comment_id=first),
         SetSlowMode(seconds=30),
         PauseRoom(),
     ]
-    outcome = await execute_all(live_room, state, [command_of(act) for act in acts])
+    outcome = await execute_all(live_room, state, [command_of(action) for action in actions])
     assert [it["k"] for it in published(outcome)] == ["changed", "changed"]
-    entries = [it["entry"] for it in published(outcome, everybody=False)]
+    entries = [it["entry"] for it in published(outcome, to_all=False)]
     assert [(it["action"], it.get("subject")) for it in entries] == await log(strict)
     assert await log(strict) == [("BLOCK_WORD", "eggs"), ("BLOCK_SENDER", first), ("SLOW", "30"), ("PAUSE", None)]
     assert {it.recipients for it in outcome.events if it.recipients} == {frozenset({MIDORI.account_id})}
@@ -119,51 +116,51 @@ async def test_log_entries_are_published_to_the_host_only(strict: Store) -> None
 
 async def test_an_action_that_changes_nothing_is_not_stored(strict: Store) -> None:
     live_room, state, (first,) = await room_with_comments(strict, "一")
-    acts: list[ModerationAction] = [
+    actions: list[ModerationAction] = [
         MarkComment(comment_id=first, mark="PINNED"),
         BlockWord(word="spam"),
         PauseRoom(),
         SetSlowMode(seconds=5),
         BlockSender(comment_id=first),
     ]
-    state = (await execute_all(live_room, state, [command_of(act) for act in acts])).state
+    state = (await execute_all(live_room, state, [command_of(action) for action in actions])).state
     before = await log(strict)
-    outcome = await execute_all(live_room, state, [command_of(act) for act in acts])
+    outcome = await execute_all(live_room, state, [command_of(action) for action in actions])
     assert [msgspec.to_builtins(it) for it in outcome.replies if not isinstance(it, RequestError)] == [{}] * 5
     assert (await log(strict), outcome.events) == (before, [])
 
 
 @pytest.mark.parametrize(
-    "act",
+    "action",
     [
-        MarkComment(comment_id=NOBODYS, mark="HIDDEN"),
-        DeleteComment(comment_id=NOBODYS),
+        MarkComment(comment_id=UNKNOWN_ID, mark="HIDDEN"),
+        DeleteComment(comment_id=UNKNOWN_ID),
         PauseRoom(),
         SetSlowMode(seconds=5),
         BlockWord(word="spam"),
-        BlockSender(comment_id=NOBODYS),
+        BlockSender(comment_id=UNKNOWN_ID),
     ],
 )
-async def test_only_the_host_moderates(embedded: Store, act: ModerationAction) -> None:
+async def test_only_the_host_moderates(embedded: Store, action: ModerationAction) -> None:
     live_room, state, _ = await room_with_comments(embedded, "一")
-    outcome = await execute_all(live_room, state, [command_of(act, SORA)])
+    outcome = await execute_all(live_room, state, [command_of(action, SORA)])
     assert (reply_summaries(outcome), outcome.events, outcome.state) == (["not_the_host"], [], state)
     assert await log(embedded) == []
 
 
 @pytest.mark.parametrize(
-    "act",
+    "action",
     [
-        MarkComment(comment_id=NOBODYS, mark="HIDDEN"),
-        DeleteComment(comment_id=NOBODYS),
-        BlockSender(comment_id=NOBODYS),
-        Upvote(comment_id=NOBODYS),
-        RetractComment(comment_id=NOBODYS),
+        MarkComment(comment_id=UNKNOWN_ID, mark="HIDDEN"),
+        DeleteComment(comment_id=UNKNOWN_ID),
+        BlockSender(comment_id=UNKNOWN_ID),
+        Upvote(comment_id=UNKNOWN_ID),
+        RetractComment(comment_id=UNKNOWN_ID),
     ],
 )
-async def test_an_unknown_comment_cannot_be_moderated(embedded: Store, act: Any) -> None:
+async def test_an_unknown_comment_cannot_be_moderated(embedded: Store, action: Any) -> None:
     live_room, state, _ = await room_with_comments(embedded, "一")
-    outcome = await execute_all(live_room, state, [command_of(act)])
+    outcome = await execute_all(live_room, state, [command_of(action)])
     assert (reply_summaries(outcome), outcome.events) == (["no_such_comment"], [])
 
 
@@ -203,9 +200,9 @@ async def test_a_flood_of_one_sender_is_limited_and_others_are_not(strict: Store
         live_room, state, [*(post_comment(str(n)) for n in range(1, 8)), post_comment("another", guest(1))]
     )
     assert reply_summaries(outcome) == ["1", "2", "3", "4", *["too_many_requests"] * 3, "another"]
-    (waits, *_) = [it.details["retry_after"] for it in outcome.replies if isinstance(it, RequestError)]
+    (retry_after, *_) = [it.details["retry_after"] for it in outcome.replies if isinstance(it, RequestError)]
     outcome = await execute_all(
-        live_room, outcome.state, [post_comment("patient"), post_comment("impatient")], START + waits
+        live_room, outcome.state, [post_comment("patient"), post_comment("impatient")], START + retry_after
     )
     assert reply_summaries(outcome) == ["patient", "too_many_requests"]
 
@@ -214,8 +211,10 @@ async def test_a_flood_of_one_sender_is_limited_and_others_are_not(strict: Store
 async def test_a_blocked_word_is_refused_however_it_is_written(embedded: Store, content: str) -> None:
     live_room, state, _ = await room_with_comments(embedded, "before: spam")
     state = (await execute_all(live_room, state, [command_of(BlockWord(word="Spam"))])).state
-    for said in (post_comment(content), post_comment("hello", nickname="Spammer")):
-        assert reply_summaries(await execute_all(live_room, await live_room.acquire(HALL), [said])) == ["blocked_word"]
+    for command in (post_comment(content), post_comment("hello", nickname="Spammer")):
+        assert reply_summaries(await execute_all(live_room, await live_room.acquire(HALL), [command])) == [
+            "blocked_word"
+        ]
     state = (
         await execute_all(live_room, await live_room.acquire(HALL), [command_of(BlockWord(word="SPAM", on=False))])
     ).state
@@ -271,14 +270,14 @@ async def test_senders_retract_their_comments_for_a_minute(store: Store) -> None
 async def test_upvotes_of_many_senders_are_counted_together_and_of_each_once(store: Store) -> None:
     live_room, state, (first, second) = await room_with_comments(store, "質問", "別の質問")
     crowd = [guest(number) for number in range(40)]
-    votes = [command_of(Upvote(comment_id=first), who) for who in crowd]
+    votes = [command_of(Upvote(comment_id=first), voter) for voter in crowd]
     outcome = await execute_all(live_room, state, [*votes, command_of(Upvote(comment_id=second), SORA), *votes[:3]])
     assert published(outcome) == [
         {"k": "upvoted", "commentId": first, "votes": 40},
         {"k": "upvoted", "commentId": second, "votes": 1},
     ]
     again = await execute_all(
-        live_room, outcome.state, [command_of(Upvote(comment_id=first), who) for who in (*crowd[:2], SORA)]
+        live_room, outcome.state, [command_of(Upvote(comment_id=first), voter) for voter in (*crowd[:2], SORA)]
     )
     assert reply_summaries(again, missing="counted") == ["already_upvoted", "already_upvoted", "counted"]
     for state in (again.state, await live_room.acquire(HALL)):
@@ -290,12 +289,12 @@ async def test_upvotes_of_many_senders_are_counted_together_and_of_each_once(sto
 
 async def test_a_deleted_comment_loses_its_upvotes_and_accepts_none(strict: Store) -> None:
     live_room, state, (first,) = await room_with_comments(strict, "質問")
-    acts = [
+    actions = [
         command_of(Upvote(comment_id=first), SORA),
         command_of(DeleteComment(comment_id=first)),
         command_of(Upvote(comment_id=first)),
     ]
-    outcome = await execute_all(live_room, state, acts)
+    outcome = await execute_all(live_room, state, actions)
     assert [it["k"] for it in published(outcome)] == ["upvoted", "gone"]
     assert [it.code for it in outcome.replies if isinstance(it, RequestError)] == ["no_such_comment"]
     assert (await snapshot_of(live_room, outcome.state)).standing.votes == {}
@@ -314,8 +313,8 @@ async def test_commands_of_all_kinds_in_one_batch_are_executed(strict: Store) ->
         command_of(PauseRoom()),
     ]
     outcome = await execute_all(live_room, state, batch)
-    refusals = [it.code if isinstance(it, RequestError) else "" for it in outcome.replies]
-    assert refusals == ["", "", "", "no_such_comment", "", "", "room_closed", "room_closed"]
+    codes = [it.code if isinstance(it, RequestError) else "" for it in outcome.replies]
+    assert codes == ["", "", "", "no_such_comment", "", "", "room_closed", "room_closed"]
     assert [it["k"] for it in published(outcome)] == ["commented", "upvoted", "gone", "commented", "closed"]
     assert outcome.closed
 
@@ -346,7 +345,7 @@ async def test_the_id_of_another_senders_comment_is_refused(strict: Store) -> No
     assert [it.content for it in await stored_comments(strict)] == ["他"]
 
 
-async def test_a_stored_comment_is_replied_though_the_room_would_refuse_it_now(strict: Store) -> None:
+async def test_a_repeated_comment_is_returned_as_stored_though_the_room_would_refuse_it_now(strict: Store) -> None:
     live_room, state, _ = await room_with_comments(strict)
     comment_id = str(uuid4())
     first = await execute_all(live_room, state, [post_comment("一度", id=comment_id)])

@@ -23,10 +23,10 @@ from zataku.platform.identity import Identity
 from zataku.table import Store
 
 
-def react(live_room: LiveRoom, state: RoomState, who: Identity, kind: str = "clap", now: float = START) -> RoomState:
-    """Somebody reacts, as the room lets it pass."""
-    asked = command_of(React(reaction=kind), who)  # pyright: ignore[reportArgumentType]
-    return live_room.handle_transient(state, asked, now).state if live_room.accepts(asked, now) else state
+def react(live_room: LiveRoom, state: RoomState, sender: Identity, kind: str = "clap", now: float = START) -> RoomState:
+    """The state after a reaction, unchanged when the room does not accept it."""
+    command = command_of(React(reaction=kind), sender)  # pyright: ignore[reportArgumentType]
+    return live_room.handle_transient(state, command, now).state if live_room.accepts(command, now) else state
 
 
 async def minutes(store: Store) -> list[tuple[str, int, int, int]]:
@@ -35,8 +35,8 @@ async def minutes(store: Store) -> list[tuple[str, int, int, int]]:
 
 async def totals(live_room: LiveRoom, state: RoomState) -> tuple[int, int, int]:
     published = live_room.tick(state, START).state
-    found = msgspec.json.decode(await live_room.snapshot(published, SORA, None), type=Snapshot).standing.reactions
-    return found.clap, found.aha, found.lol
+    reactions = msgspec.json.decode(await live_room.snapshot(published, SORA, None), type=Snapshot).standing.reactions
+    return reactions.clap, reactions.aha, reactions.lol
 
 
 async def test_reactions_are_published_together_and_once(strict: Store) -> None:
@@ -44,17 +44,17 @@ async def test_reactions_are_published_together_and_once(strict: Store) -> None:
     state = await live_room.acquire(HALL)
     for number in range(30):
         state = react(live_room, state, guest(number), "clap" if number % 3 else "lol")
-    passed = live_room.tick(state, START)
-    assert [msgspec.json.decode(it.body) for it in passed.events] == [{"k": "reacted", "clap": 20, "lol": 10}]
-    assert live_room.tick(passed.state, START).events == ()
-    assert live_room.tick(passed.state, START).state is passed.state
+    first = live_room.tick(state, START)
+    assert [msgspec.json.decode(it.body) for it in first.events] == [{"k": "reacted", "clap": 20, "lol": 10}]
+    assert live_room.tick(first.state, START).events == ()
+    assert live_room.tick(first.state, START).state is first.state
 
 
 async def test_one_sender_counts_five_times_a_second(strict: Store) -> None:
     live_room = await open_hall(strict)
     state = await live_room.acquire(HALL)
-    for moment_ in (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.9, 1.0, 1.1):
-        state = react(live_room, state, SORA, now=START + moment_)
+    for seconds in (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.9, 1.0, 1.1):
+        state = react(live_room, state, SORA, now=START + seconds)
     state = react(live_room, state, MIDORI, now=START + 1.1)
     assert await totals(live_room, state) == (8, 0, 0)
 
@@ -73,7 +73,7 @@ async def test_counts_are_stored_by_the_minute_and_continued_by_a_new_owner(stor
     assert await totals(live_room, state) == (1, 2, 0)
 
 
-async def test_reactions_before_the_closing_are_stored(strict: Store) -> None:
+async def test_reactions_before_a_close_are_stored(strict: Store) -> None:
     live_room = await open_hall(strict)
     state = react(live_room, await live_room.acquire(HALL), SORA)
     outcome = await execute_all(live_room, state, [close()])
@@ -84,7 +84,7 @@ async def test_reactions_before_the_closing_are_stored(strict: Store) -> None:
 async def test_reactions_of_a_blocked_sender_do_not_count(strict: Store) -> None:
     live_room = await open_hall(strict)
     outcome = await execute_all(live_room, await live_room.acquire(HALL), [post_comment("x")])
-    said = outcome.replies[0].comment_id
-    state = (await execute_all(live_room, outcome.state, [command_of(BlockSender(comment_id=said))])).state
+    comment_id = outcome.replies[0].comment_id
+    state = (await execute_all(live_room, outcome.state, [command_of(BlockSender(comment_id=comment_id))])).state
     assert react(live_room, state, SORA) is state
     assert react(live_room, state, MIDORI) is not state

@@ -40,13 +40,13 @@ async def test_comments_of_a_batch_are_stored_in_order_and_published_once(store:
         state, [post_comment("一"), post_comment("二", nickname="そら"), post_comment("三")], START
     )
     assert reply_summaries(outcome) == event_summaries(outcome) == ["一", "二", "三"]
-    found = await stored_comments(store)
-    assert [(it.content, it.nickname, it.seq) for it in found] == [
+    stored = await stored_comments(store)
+    assert [(it.content, it.nickname, it.seq) for it in stored] == [
         ("一", "Anonymous", "000010000001"),
         ("二", "そら", "000010000002"),
         ("三", "Anonymous", "000010000003"),
     ]
-    assert {it.sender_id for it in found} == {SORA.account_id}
+    assert {it.sender_id for it in stored} == {SORA.account_id}
 
 
 async def test_no_message_names_the_sender_of_a_comment(strict: Store) -> None:
@@ -59,7 +59,7 @@ async def test_no_message_names_the_sender_of_a_comment(strict: Store) -> None:
 
 
 @pytest.mark.parametrize(
-    "what",
+    "payload",
     [
         b"",
         b"{",
@@ -75,10 +75,10 @@ async def test_no_message_names_the_sender_of_a_comment(strict: Store) -> None:
         b"\xff",
     ],
 )
-async def test_bad_input_is_refused_before_it_reaches_the_room(embedded: Store, what: bytes) -> None:
+async def test_bad_input_is_refused_before_it_reaches_the_room(embedded: Store, payload: bytes) -> None:
     live_room = await open_hall(embedded)
     with pytest.raises(InvalidRequest):
-        live_room.decode_command(what)
+        live_room.decode_command(payload)
 
 
 async def test_a_comment_without_a_visible_character_is_refused_and_the_others_of_its_batch_are_stored(
@@ -105,19 +105,19 @@ async def test_an_owner_that_lost_the_room_stores_nothing_more(store: Store) -> 
 async def test_comments_of_a_new_owner_follow_those_of_the_old_one(strict: Store) -> None:
     live_room = await open_hall(strict)
     first = await live_room.handle(await live_room.acquire(HALL), [post_comment("一"), post_comment("二")], START)
-    taken = await live_room.acquire(HALL)
-    second = await live_room.handle(taken, [post_comment("三")], START)
+    state = await live_room.acquire(HALL)
+    second = await live_room.handle(state, [post_comment("三")], START)
     assert [it.content for it in await stored_comments(strict)] == ["一", "二", "三"]
     assert [it.content for it in (await snapshot_of(live_room, second.state)).comments] == ["一", "二", "三"]
     assert second.state.epoch > first.state.epoch
 
 
-async def test_a_retried_comment_is_replied_as_stored_and_not_stored_twice(strict: Store) -> None:
+async def test_a_retry_gets_the_stored_comment_and_stores_no_second_one(strict: Store) -> None:
     live_room = await open_hall(strict)
-    asked = post_comment("一度だけ")
-    await live_room.handle(await live_room.acquire(HALL), [asked], START)
-    again = msgspec.structs.replace(asked, is_retry=True)
-    outcome = await live_room.handle(await live_room.acquire(HALL), [again, post_comment("次")], START + 5)
+    command = post_comment("一度だけ")
+    await live_room.handle(await live_room.acquire(HALL), [command], START)
+    retry = msgspec.structs.replace(command, is_retry=True)
+    outcome = await live_room.handle(await live_room.acquire(HALL), [retry, post_comment("次")], START + 5)
     assert reply_summaries(outcome) == ["一度だけ", "次"]
     assert event_summaries(outcome) == ["次"]
     assert [it.content for it in await stored_comments(strict)] == ["一度だけ", "次"]
@@ -125,25 +125,25 @@ async def test_a_retried_comment_is_replied_as_stored_and_not_stored_twice(stric
 
 async def test_a_retry_does_not_bring_back_a_deleted_comment(strict: Store) -> None:
     live_room = await open_hall(strict)
-    asked = post_comment("消して")
-    outcome = await live_room.handle(await live_room.acquire(HALL), [asked], START)
-    said = outcome.replies[0]
-    assert isinstance(said, CommentView)
-    act = HostAction(
+    command = post_comment("消して")
+    outcome = await live_room.handle(await live_room.acquire(HALL), [command], START)
+    reply = outcome.replies[0]
+    assert isinstance(reply, CommentView)
+    action = HostAction(
         room_id=HALL,
         host_id=HostId(MIDORI.account_id),
         at=instant_ms(START),
         log_id="0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11",
     )
-    await strict.write(delete_comment(act, said.comment_id, 1))
+    await strict.write(delete_comment(action, reply.comment_id, 1))
     outcome = await live_room.handle(
-        await live_room.acquire(HALL), [msgspec.structs.replace(asked, is_retry=True)], START + 5
+        await live_room.acquire(HALL), [msgspec.structs.replace(command, is_retry=True)], START + 5
     )
     assert reply_summaries(outcome) == ["deleted"]
     assert await stored_comments(strict) == []
 
 
-async def test_comments_before_the_closing_are_stored_and_those_after_it_are_refused(store: Store) -> None:
+async def test_comments_before_a_close_are_stored_and_later_ones_are_refused(store: Store) -> None:
     live_room = await open_hall(store)
     outcome = await execute_all(
         live_room, await live_room.acquire(HALL), [post_comment("last words"), close(), post_comment("too late")]
@@ -151,9 +151,9 @@ async def test_comments_before_the_closing_are_stored_and_those_after_it_are_ref
     assert reply_summaries(outcome) == ["last words", "CLOSED", "room_closed"]
     assert event_summaries(outcome) == ["last words", "closed"]
     assert outcome.closed
-    found = await store.get(room_now(HALL))
-    assert found is not None
-    assert found.status == "CLOSED"
+    hall = await store.get(room_now(HALL))
+    assert hall is not None
+    assert hall.status == "CLOSED"
 
 
 async def test_only_the_host_closes_a_room(strict: Store) -> None:
@@ -197,15 +197,15 @@ async def test_a_reader_that_resumes_gets_every_later_comment_once(embedded: Sto
         state = (
             await live_room.handle(state, [post_comment(f"{tick}-{at}", guest(at)) for at in range(10)], START + tick)
         ).state
-    all_of_it = await stored_comments(embedded)
-    assert len(all_of_it) == 300
+    stored = await stored_comments(embedded)
+    assert len(stored) == 300
     for back in (1, 50, RECENT_COMMENTS, RECENT_COMMENTS + 1, 299):
-        since = all_of_it[-back - 1].seq
+        since = stored[-back - 1].seq
         missed = await snapshot_of(live_room, state, since)
-        assert [it.seq for it in missed.comments] == [it.seq for it in all_of_it[-back:]]
+        assert [it.seq for it in missed.comments] == [it.seq for it in stored[-back:]]
         assert not missed.more
     newcomer = await snapshot_of(live_room, state)
-    assert [it.seq for it in newcomer.comments] == [it.seq for it in all_of_it[-RECENT_COMMENTS:]]
+    assert [it.seq for it in newcomer.comments] == [it.seq for it in stored[-RECENT_COMMENTS:]]
     assert newcomer.earlier
 
 
@@ -221,9 +221,9 @@ async def test_on_a_store_that_loses_replies_every_acknowledged_comment_is_store
 ) -> None:
     async with temporary_store("lossy", tmp_path, TABLES, clock) as lossy:
         now = instant_ms(START)
-        made = Room(room_id=HALL, name="x", host_id=HostId("h"), status="OPEN", created_at=now, updated_at=now)
+        hall = Room(room_id=HALL, name="x", host_id=HostId("h"), status="OPEN", created_at=now, updated_at=now)
         while await lossy.get(room_now(HALL)) is None:
-            await race(lossy.write(create_room(made)))
+            await race(lossy.write(create_room(hall)))
         live_room = LiveRoom(lossy)
         state = await live_room.acquire(HALL)
         replies: list[str] = []
@@ -237,7 +237,7 @@ async def test_on_a_store_that_loses_replies_every_acknowledged_comment_is_store
                 continue
             state = outcome.state
             replies += reply_summaries(outcome)
-        found = [it.content for it in await stored_comments(lossy)]
-        assert len(found) == len(set(found))
-        assert [it for it in found if it in set(replies)] == replies
+        contents = [it.content for it in await stored_comments(lossy)]
+        assert len(contents) == len(set(contents))
+        assert [it for it in contents if it in set(replies)] == replies
         assert len(replies) > 40

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.live.entities import MIDORI, SORA, YUNA, room, said, uuid
+from tests.live.entities import MIDORI, SORA, YUNA, comment, room, uuid
 from tests.support.stores import START
 from zataku.errors import RequestError
 from zataku.live.limits import CommentId, SenderId
@@ -54,8 +54,8 @@ def moderated(**moderation: Any) -> RoomState:
         (moderated(blocked_words=frozenset({"spam"})), submit(nickname="sp\u200bam"), "blocked_word"),
         (moderated(blocked_words=frozenset({"spam"})), submit(content="span"), None),
         (moderated(deleted={CommentId(uuid(5)): None}), submit(id=CommentId(uuid(5))), "deleted"),
-        (replace(OPEN, recent=(said(1),)), submit(id=said(1).comment_id), None),
-        (replace(OPEN, recent=(said(1),)), submit(sender=YUNA, id=said(1).comment_id), "id_taken"),
+        (replace(OPEN, recent=(comment(1),)), submit(id=comment(1).comment_id), None),
+        (replace(OPEN, recent=(comment(1),)), submit(sender=YUNA, id=comment(1).comment_id), "id_taken"),
     ],
 )
 def test_a_room_accepts_a_comment_or_says_why_not(state: RoomState, submission: Submission, code: str | None) -> None:
@@ -63,9 +63,9 @@ def test_a_room_accepts_a_comment_or_says_why_not(state: RoomState, submission: 
 
 
 def test_a_comment_sent_again_is_answered_as_it_was_stored_and_not_drafted() -> None:
-    selection = select_comments(replace(OPEN, recent=(said(1),)), [submit(id=said(1).comment_id)], START)
-    assert (selection.drafts, selection.replies) == ([], {0: said(1)})
-    assert reply_for_stored(said(2), said(1)) == said(1)
+    selection = select_comments(replace(OPEN, recent=(comment(1),)), [submit(id=comment(1).comment_id)], START)
+    assert (selection.drafts, selection.replies) == ([], {0: comment(1)})
+    assert reply_for_stored(comment(2), comment(1)) == comment(1)
 
 
 def test_one_id_twice_in_a_batch_is_one_draft_and_the_second_waits() -> None:
@@ -110,11 +110,15 @@ def test_every_comment_of_a_batch_is_drafted_or_answered_and_numbers_follow_one_
 
 
 def test_only_the_latest_comments_stay_in_memory() -> None:
-    state = append_comments(OPEN, [said(number, epoch=3) for number in range(1, RECENT_COMMENTS + 1)])
+    state = append_comments(OPEN, [comment(number, epoch=3) for number in range(1, RECENT_COMMENTS + 1)])
     assert not state.has_earlier
-    state = append_comments(state, [said(RECENT_COMMENTS + 1, epoch=3)])
-    assert (len(state.recent), state.has_earlier, state.recent[0].seq) == (RECENT_COMMENTS, True, said(2, epoch=3).seq)
-    assert state.has_all_after(said(2, epoch=3).seq or "")
-    assert not state.has_all_after(said(1, epoch=3).seq or "")
-    assert state.has_acknowledged(said(201, epoch=3).seq or "")
-    assert not state.has_acknowledged(said(202, epoch=3).seq or "")
+    state = append_comments(state, [comment(RECENT_COMMENTS + 1, epoch=3)])
+    assert (len(state.recent), state.has_earlier, state.recent[0].seq) == (
+        RECENT_COMMENTS,
+        True,
+        comment(2, epoch=3).seq,
+    )
+    assert state.has_all_after(comment(2, epoch=3).seq or "")
+    assert not state.has_all_after(comment(1, epoch=3).seq or "")
+    assert state.has_acknowledged(comment(201, epoch=3).seq or "")
+    assert not state.has_acknowledged(comment(202, epoch=3).seq or "")

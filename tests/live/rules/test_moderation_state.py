@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.live.entities import HALL, NOW, SORA, YUNA, said, uuid
+from tests.live.entities import HALL, NOW, SORA, YUNA, comment, uuid
 from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.limits import MAX_UPVOTES_PER_WRITE, CommentId, SenderId
 from zataku.live.moderation.design import Block, Mark, Upvotes
 from zataku.live.rules.moderation_state import ModerationState, admit_voters, moderation_state
 
-TARGET = said(1).comment_id
+TARGET = comment(1).comment_id
 IDS = [CommentId(uuid(number)) for number in range(4)]
 MARKS = st.tuples(st.sampled_from(["HIDDEN", "PINNED", "ANSWERED"]), st.sampled_from(IDS), st.booleans())
 
@@ -40,7 +40,7 @@ def test_a_deleted_comment_keeps_no_mark_and_no_votes(changes: list, deleted: Co
 
 
 def test_stored_items_give_the_state() -> None:
-    first, second, third = (said(number).comment_id for number in (1, 2, 3))
+    first, second, third = (comment(number).comment_id for number in (1, 2, 3))
     blocks = [
         Block(room_id=HALL, what="WORD", value="spam", at=NOW),
         Block(room_id=HALL, what="SENDER", value=SORA, at=NOW, comment_id=first),

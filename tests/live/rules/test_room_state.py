@@ -2,12 +2,12 @@
 
 from msgspec.structs import replace
 
-from tests.live.entities import SORA, YUNA, room, said
+from tests.live.entities import SORA, YUNA, comment, room
 from zataku.live.limits import ANONYMOUS
 from zataku.live.rules.moderation_state import ModerationState
 from zataku.live.rules.room_state import RoomState, erase_sender
 
-MINE, OTHER, HIDDEN = said(1), said(2, sender=YUNA), said(3)
+MINE, OTHER, HIDDEN = comment(1), comment(2, sender=YUNA), comment(3)
 STATE = RoomState(
     room=room(),
     epoch=1,

@@ -1,4 +1,4 @@
-"""A frame is made once and is valid for every receiver."""
+"""Frames of a connection: made once, and valid for every receiver."""
 
 import pytest
 from websockets.frames import Frame, Opcode
@@ -6,7 +6,7 @@ from websockets.frames import Frame, Opcode
 from tests.realtime.sockets.memory_connection import frames_in
 from zataku.realtime.sockets.connection import binary_frame, ping_frame, text_frame
 
-# On both sides of every length at which the head of a frame grows.
+# On both sides of every length at which the header of a frame grows.
 LENGTHS = [0, 1, 125, 126, 127, 65_535, 65_536, 70_000]
 
 

@@ -25,7 +25,7 @@ class CommentRate(msgspec.Struct, frozen=True):
 
 
 def load_rates(recent: Iterable[Comment]) -> dict[SenderId, CommentRate]:
-    """The rates of a new owner, from the latest comments in order: slow mode goes on for their senders."""
+    """The rates of a new owner, from the latest comments in order: slow mode continues for their senders."""
     accepted_at = {it.sender_id: instant_seconds(it.created_at) for it in recent if it.sender_id is not None}
     return {sender: CommentRate(at, MAX_COMMENT_BURST, at) for sender, at in accepted_at.items()}
 
