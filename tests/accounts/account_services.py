@@ -1,4 +1,4 @@
-"""People who come and go in the tests."""
+"""Account services on a store, with shortcuts for guests, users and their credentials."""
 
 from typing import TypeAlias
 
@@ -15,42 +15,42 @@ from zataku.platform.limits import AccountId
 from zataku.table import Store
 
 PASSWORD = Secret("correct horse")
-OTHER = Secret("battery staple")
-Ends: TypeAlias = list[tuple[AccountId, str | None]]
+OTHER_PASSWORD = Secret("battery staple")
+EndedCredentials: TypeAlias = list[tuple[AccountId, str | None]]
 
 
-def quick(passes: int = 1) -> PasswordHasher:
-    """Parameters that no server should use."""
+def fast_hasher(passes: int = 1) -> PasswordHasher:
+    """A hasher with parameters too weak for a server."""
     return PasswordHasher(time_cost=passes, memory_cost=64, parallelism=1, hash_len=16, salt_len=16)
 
 
 class AccountHarness(Struct):
-    """A store, its accounts, and whose sockets were told to close."""
+    """The account services on a store, and the credentials whose sockets were closed."""
 
     store: Store
     clock: ManualClock
     accounts: Accounts
     authenticator: Authenticator
-    ends: Ends
+    ended_credentials: EndedCredentials
 
     def guest(self) -> Identity:
-        """Somebody who has just come."""
+        """A new guest without a stored account."""
         return self.authenticator.new_guest("ja")[0]
 
     async def user(self, name: str = "Hana", guest: Identity | None = None) -> tuple[Account, Token]:
-        """Somebody who signs up."""
+        """A guest who signs up: the account and the token of its session."""
         return await self.accounts.sign_up(guest or self.guest(), name, PASSWORD, "Firefox")
 
-    async def with_session(self, token: Token) -> Identity | None:
-        """Whoever comes with a session."""
+    async def authenticate_session(self, token: Token) -> Identity | None:
+        """The identity of a session; None when it is not valid."""
         return await self.authenticator.authenticate({self.authenticator.cookies.session_name: token.as_session()})
 
-    async def known(self, token: Token) -> Identity:
-        """Whoever comes with a session that counts."""
-        found = await self.with_session(token)
-        assert found is not None
-        return found
+    async def identity_of(self, token: Token) -> Identity:
+        """The identity of a valid session."""
+        identity = await self.authenticate_session(token)
+        assert identity is not None
+        return identity
 
-    async def with_key(self, token: Token) -> Identity | None:
-        """A program that comes with a key."""
+    async def authenticate_key(self, token: Token) -> Identity | None:
+        """The identity of an API key."""
         return await self.authenticator.authenticate({}, f"Bearer {token.as_key()}")

@@ -1,4 +1,4 @@
-"""Browsers that talk to an application with nothing but the routes of accounts, over HTTP."""
+"""Browsers of an application that has only the account routes."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,18 +16,18 @@ from zataku.accounts.rate_limits import RATE_LIMITS, RateLimit, RateLimits
 from zataku.errors import RateLimited, RequestError
 from zataku.platform.identity import Identity
 
-# What limits do is tested by itself.
-GENEROUS = {occasion: RateLimit(10_000, 60.0, 10_000) for occasion in RATE_LIMITS}
+# Rate limits have tests of their own.
+GENEROUS = {name: RateLimit(10_000, 60.0, 10_000) for name in RATE_LIMITS}
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0"
 
 
-def _refused(_: Request[Any, Any, Any], refused: RequestError) -> Response[Any]:
-    headers = {"Retry-After": str(refused.retry_after)} if isinstance(refused, RateLimited) else None
-    return Response({"error": refused.problem}, status_code=refused.status, headers=headers)
+def _error_response(_: Request[Any, Any, Any], error: RequestError) -> Response[Any]:
+    headers = {"Retry-After": str(error.retry_after)} if isinstance(error, RateLimited) else None
+    return Response({"error": error.problem}, status_code=error.status, headers=headers)
 
 
 SCOPES = frozenset(
-    f"{system}:{right}" for system in ("ranking", "live", "kifu", "drawing", "othello") for right in ("read", "write")
+    f"{system}:{access}" for system in ("ranking", "live", "kifu", "drawing", "othello") for access in ("read", "write")
 )
 
 
@@ -40,14 +40,14 @@ async def _set_guest(message: Message, scope: Scope) -> None:
 def application(
     harness: AccountHarness, rate_limits: RateLimits | None = None, *more: ControllerRouterHandler
 ) -> Litestar:
-    """The routes, with an identity for every caller as the server gives it."""
+    """The account routes and `more`, with an identity for every caller as the server provides it."""
 
     async def identity(request: Request[Any, Any, Any]) -> Identity:
-        found = await harness.authenticator.authenticate(request.cookies, request.headers.get("authorization"))
-        if found is None:
-            found, cookie = harness.authenticator.new_guest("en")
+        caller = await harness.authenticator.authenticate(request.cookies, request.headers.get("authorization"))
+        if caller is None:
+            caller, cookie = harness.authenticator.new_guest("en")
             request.scope["state"]["guest"] = cookie
-        return found
+        return caller
 
     return Litestar(
         [
@@ -57,7 +57,7 @@ def application(
             *more,
         ],
         dependencies={"identity": Provide(identity)},
-        exception_handlers={RequestError: _refused},
+        exception_handlers={RequestError: _error_response},
         before_send=[_set_guest],
         logging_config=None,
     )
@@ -65,9 +65,9 @@ def application(
 
 @asynccontextmanager
 async def browser(app: Litestar, address: str = "192.0.2.1") -> AsyncIterator[httpx.AsyncClient]:
-    """A browser with cookies of its own, somewhere."""
+    """A browser with its own cookies, at an address."""
     transport = httpx.ASGITransport(app, client=(address, 50_000))
     async with httpx.AsyncClient(
         transport=transport, base_url="http://table.test", headers={"User-Agent": AGENT}
-    ) as made:
-        yield made
+    ) as client:
+        yield client

@@ -1,11 +1,11 @@
-"""Stores with the platform's table, and a server's desk for accounts with passwords that are quick to hash."""
+"""Stores with the platform table, and account services with passwords that are fast to hash."""
 
 from collections.abc import AsyncIterator, Iterator
 
 import pytest
 from argon2 import PasswordHasher
 
-from tests.accounts.account_services import AccountHarness, Ends, quick
+from tests.accounts.account_services import AccountHarness, EndedCredentials, fast_hasher
 from tests.support.stores import RACING_STORES, START, store_fixture
 from zataku.accounts.authentication import Authenticator
 from zataku.accounts.cookies import Cookies
@@ -17,49 +17,49 @@ from zataku.table import Store
 
 strict = store_fixture(["strict"], TABLES)
 dynamodb = store_fixture(["dynoxide"], TABLES)
-contested = store_fixture([each for each in RACING_STORES if each != "dynoxide"], TABLES)
+contested = store_fixture([kind for kind in RACING_STORES if kind != "dynoxide"], TABLES)
 
 
 @pytest.fixture
 def clock() -> ManualClock:
-    """The time of the test, moved by hand."""
+    """A clock that the test advances."""
     return ManualClock(START)
 
 
 @pytest.fixture
 def hasher() -> PasswordHasher:
-    """Today's parameters, as far as the test is concerned."""
-    return quick()
+    """The hasher with the current parameters of the test."""
+    return fast_hasher()
 
 
 @pytest.fixture
 def passwords(hasher: PasswordHasher) -> Iterator[Passwords]:
-    """Passwords that are quick to hash."""
-    made = Passwords(hasher)
-    yield made
-    made.close()
+    """Passwords that are fast to hash."""
+    service = Passwords(hasher)
+    yield service
+    service.close()
 
 
 async def account_harness(store: Store, clock: ManualClock, passwords: Passwords) -> AccountHarness:
-    """Everything there is about accounts, on a store."""
-    ends: Ends = []
+    """The account services on a store."""
+    ended: EndedCredentials = []
     accounts = Accounts(
-        store, clock, passwords, on_ended=lambda account_id, credential: ends.append((account_id, credential))
+        store, clock, passwords, on_ended=lambda account_id, credential: ended.append((account_id, credential))
     )
-    return AccountHarness(store, clock, accounts, Authenticator(store, clock, Cookies(b"s" * 32, secure=False)), ends)
+    return AccountHarness(store, clock, accounts, Authenticator(store, clock, Cookies(b"s" * 32, secure=False)), ended)
 
 
 @pytest.fixture
 async def harness(strict: Store, clock: ManualClock, passwords: Passwords) -> AsyncIterator[AccountHarness]:
-    """On the store that refuses, delays and shortens."""
-    made = await account_harness(strict, clock, passwords)
-    yield made
-    await made.authenticator.drain()
+    """The account services on the strict store, which throttles, delays and shortens pages."""
+    services = await account_harness(strict, clock, passwords)
+    yield services
+    await services.authenticator.drain()
 
 
 @pytest.fixture
-async def rough(contested: Store, clock: ManualClock, passwords: Passwords) -> AsyncIterator[AccountHarness]:
-    """On that store and on one that loses replies, too."""
-    made = await account_harness(contested, clock, passwords)
-    yield made
-    await made.authenticator.drain()
+async def racing(contested: Store, clock: ManualClock, passwords: Passwords) -> AsyncIterator[AccountHarness]:
+    """The account services on the strict store, and on one that loses replies."""
+    services = await account_harness(contested, clock, passwords)
+    yield services
+    await services.authenticator.drain()

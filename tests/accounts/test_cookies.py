@@ -1,4 +1,4 @@
-"""Cookies: signed marks of guests, tokens of sessions and keys, and what a browser is told about them."""
+"""Cookies: guest tokens, tokens of sessions and keys, and their attributes."""
 
 from collections.abc import Callable
 
@@ -20,10 +20,10 @@ def guest_value(cookies: Cookies = PLAIN, account_id: AccountId = HANA, now: int
     return cookies.guest(account_id, now).value or ""
 
 
-def test_a_guest_is_known_by_their_cookie() -> None:
-    mark = PLAIN.guest_in({"zataku_guest": guest_value()}, NOW)
-    assert mark is not None
-    assert (mark.account_id, mark.issued_at) == (HANA, NOW)
+def test_a_guest_cookie_holds_the_account_id_and_its_time() -> None:
+    token = PLAIN.guest_in({"zataku_guest": guest_value()}, NOW)
+    assert token is not None
+    assert (token.account_id, token.issued_at) == (HANA, NOW)
 
 
 TAMPERED: dict[str, Callable[[str], str]] = {
@@ -33,28 +33,28 @@ TAMPERED: dict[str, Callable[[str], str]] = {
     "a bit of the signature": lambda text: text[:-2] + ("A" if text[-2] != "A" else "B") + text[-1],
     "no signature": lambda text: text.rpartition(".")[0],
     "an empty signature": lambda text: text.rpartition(".")[0] + ".",
-    "something behind it": lambda text: text + "A",
-    "a line break behind it": lambda text: text + "\n",
+    "a suffix": lambda text: text + "A",
+    "a line break at its end": lambda text: text + "\n",
     "digits of another script": lambda text: text.replace(str(NOW), str(NOW).translate({0x34: "٤"})),
     "nothing": lambda _: "",
     "noise": lambda _: "\x00\xff😀" * 100,
-    "very much": lambda text: text * 10_000,
+    "a very long text": lambda text: text * 10_000,
 }
 
 
 @pytest.mark.parametrize("tamper", TAMPERED.values(), ids=TAMPERED)
-def test_a_mark_that_was_tampered_with_is_no_mark(tamper: Callable[[str], str]) -> None:
+def test_a_guest_token_that_was_tampered_with_is_invalid(tamper: Callable[[str], str]) -> None:
     assert PLAIN.guest_in({"zataku_guest": tamper(guest_value())}, NOW) is None
 
 
-def test_a_mark_of_another_server_is_no_mark() -> None:
+def test_a_guest_token_of_another_server_is_invalid() -> None:
     foreign = guest_value(Cookies(b"t" * 32, secure=False))
     assert PLAIN.guest_in({"zataku_guest": foreign}, NOW) is None
 
 
-@pytest.mark.parametrize(("age", "counts"), [(0, True), (90 * DAY - 1, True), (90 * DAY, False), (-DAY, False)])
-def test_a_mark_holds_for_90_days(age: int, counts: bool) -> None:
-    assert (PLAIN.guest_in({"zataku_guest": guest_value()}, NOW + age) is not None) is counts
+@pytest.mark.parametrize(("age", "is_valid"), [(0, True), (90 * DAY - 1, True), (90 * DAY, False), (-DAY, False)])
+def test_a_guest_token_is_valid_for_90_days(age: int, is_valid: bool) -> None:
+    assert (PLAIN.guest_in({"zataku_guest": guest_value()}, NOW + age) is not None) is is_valid
 
 
 def test_over_https_cookies_are_bound_to_the_host() -> None:
@@ -68,7 +68,7 @@ def test_over_https_cookies_are_bound_to_the_host() -> None:
     assert SECURE.session_in({"zataku_session": token.as_session()}) is None
 
 
-def test_over_http_they_are_not_secure_and_last_as_long() -> None:
+def test_over_http_cookies_are_not_secure_and_last_as_long() -> None:
     guest, session = (
         PLAIN.guest(HANA, NOW).to_header(header=""),
         PLAIN.session(Token.generate(HANA)).to_header(header=""),
@@ -78,31 +78,31 @@ def test_over_http_they_are_not_secure_and_last_as_long() -> None:
     assert "Max-Age=2592000" in session
 
 
-def test_a_cookie_that_is_taken_back_ends_at_once() -> None:
+def test_a_deleted_cookie_expires_at_once() -> None:
     for cookie in (PLAIN.no_guest(), PLAIN.no_session()):
         assert "Max-Age=0" in cookie.to_header(header="")
 
 
-def test_the_pages_may_read_the_language_and_nothing_else() -> None:
+def test_pages_can_read_the_language_cookie() -> None:
     assert "HttpOnly" not in PLAIN.language("ko").to_header(header="")
     assert language_in({"zataku_language": "ko"}) == "ko"
     assert language_in({"zataku_language": "xx"}) is None
     assert language_in({}) is None
 
 
-def test_a_session_and_a_key_are_read_as_they_were_written() -> None:
+def test_session_and_key_tokens_are_parsed_as_they_were_formatted() -> None:
     token = Token.generate(HANA)
-    for found in (session_token(token.as_session()), key_token(token.as_key())):
-        assert found is not None
-        assert found.account_id == HANA
-        assert found.secret.digest() == token.secret.digest()
+    for parsed in (session_token(token.as_session()), key_token(token.as_key())):
+        assert parsed is not None
+        assert parsed.account_id == HANA
+        assert parsed.secret.digest() == token.secret.digest()
 
 
 def test_two_tokens_are_never_the_same() -> None:
     assert Token.generate(HANA).as_key() != Token.generate(HANA).as_key()
 
 
-NO_TOKEN = [
+MALFORMED_TOKENS = [
     "",
     ".",
     "zk_",
@@ -117,14 +117,14 @@ NO_TOKEN = [
 
 
 @pytest.mark.parametrize(
-    "text", [*NO_TOKEN, f"{HANA}.{'a' * 43}\n", f"zk_{'0' * 32}_{'a' * 43}\n", f"{HANA}.{'é' * 43}"]
+    "text", [*MALFORMED_TOKENS, f"{HANA}.{'a' * 43}\n", f"zk_{'0' * 32}_{'a' * 43}\n", f"{HANA}.{'é' * 43}"]
 )
-def test_what_is_no_token_is_nobody(text: str) -> None:
+def test_malformed_tokens_are_rejected(text: str) -> None:
     assert session_token(text) is None
     assert key_token(text) is None
 
 
-def test_no_cookie_or_token_shows_its_secret_where_it_is_printed() -> None:
+def test_the_repr_of_cookies_and_tokens_hides_their_secrets() -> None:
     token = Token.generate(HANA)
     printed = f"{token!r} {PLAIN.session(token)!r} {PLAIN.guest(HANA, NOW)!r}"
     assert token.secret.reveal() not in printed

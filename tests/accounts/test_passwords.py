@@ -1,4 +1,4 @@
-"""Passwords: which are taken, how they are kept, and what can be learnt from trying."""
+"""Passwords: which are accepted, how they are hashed, and what an attempt reveals."""
 
 import asyncio
 import threading
@@ -8,69 +8,69 @@ import pytest
 from argon2 import PasswordHasher
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
-from tests.accounts.account_services import OTHER, PASSWORD, quick
+from tests.accounts.account_services import OTHER_PASSWORD, PASSWORD, fast_hasher
 from zataku.accounts.passwords import DEFAULT_HASHER, Passwords, check_password
 from zataku.accounts.secrets import Secret
 from zataku.errors import InvalidRequest, Unavailable
 
 
-async def test_a_password_matches_what_was_kept_of_it_and_nothing_else(passwords: Passwords) -> None:
-    kept = await passwords.hash(PASSWORD)
-    assert kept.startswith("$argon2id$v=19$")
-    assert PASSWORD.reveal() not in kept
-    assert await passwords.matches(kept, PASSWORD)
-    assert not await passwords.matches(kept, OTHER)
+async def test_only_the_right_password_matches_a_hash(passwords: Passwords) -> None:
+    hashed = await passwords.hash(PASSWORD)
+    assert hashed.startswith("$argon2id$v=19$")
+    assert PASSWORD.reveal() not in hashed
+    assert await passwords.matches(hashed, PASSWORD)
+    assert not await passwords.matches(hashed, OTHER_PASSWORD)
 
 
-async def test_one_password_is_kept_differently_each_time(passwords: Passwords) -> None:
+async def test_each_hash_of_a_password_has_its_own_salt(passwords: Passwords) -> None:
     assert await passwords.hash(PASSWORD) != await passwords.hash(PASSWORD)
 
 
-async def test_a_password_is_the_same_however_it_is_typed(passwords: Passwords) -> None:
-    kept = await passwords.hash(Secret("ｐａｓｓｗｏｒｄが"))
-    assert await passwords.matches(kept, Secret("passwordか\u3099"))
+async def test_unicode_forms_of_a_password_are_equal(passwords: Passwords) -> None:
+    hashed = await passwords.hash(Secret("ｐａｓｓｗｏｒｄが"))
+    assert await passwords.matches(hashed, Secret("passwordか\u3099"))
 
 
-class Counting(PasswordHasher):
-    """Counts how often something is really held against a hash."""
+class CountingHasher(PasswordHasher):
+    """A hasher that records the hashes it verifies."""
 
     def __init__(self) -> None:
         super().__init__(time_cost=1, memory_cost=64, parallelism=1)
-        self.held: list[str] = []
+        self.verified: list[str] = []
 
     def verify(self, hash: Any, password: Any) -> Any:  # noqa: A002 - as its parent names it
-        self.held.append(str(hash))
+        self.verified.append(str(hash))
         return super().verify(hash, password)
 
 
-async def test_a_name_that_nobody_has_costs_the_same_work() -> None:
-    hasher = Counting()
+async def test_an_unknown_name_costs_as_much_work_as_a_known_one() -> None:
+    hasher = CountingHasher()
     passwords = Passwords(hasher)
     try:
-        kept = await passwords.hash(PASSWORD)
-        assert not await passwords.matches(kept, OTHER)
-        assert not await passwords.matches(None, OTHER)
+        hashed = await passwords.hash(PASSWORD)
+        assert not await passwords.matches(hashed, OTHER_PASSWORD)
+        assert not await passwords.matches(None, OTHER_PASSWORD)
     finally:
         passwords.close()
-    known, nobodys = hasher.held
-    assert known.rpartition("$")[0].split("$")[:4] == nobodys.split("$")[:4]
+    known, placeholder = hasher.verified
+    assert known.rpartition("$")[0].split("$")[:4] == placeholder.split("$")[:4]
 
 
-async def test_half_a_character_can_be_typed_and_is_only_wrong(passwords: Passwords) -> None:
-    kept = await passwords.hash(PASSWORD)
-    assert not await passwords.matches(kept, Secret("correct \ud800"))
+async def test_a_password_with_a_lone_surrogate_is_wrong(passwords: Passwords) -> None:
+    hashed = await passwords.hash(PASSWORD)
+    assert not await passwords.matches(hashed, Secret("correct \ud800"))
 
 
-async def test_what_is_no_hash_at_all_lets_nobody_in(passwords: Passwords) -> None:
+async def test_no_password_matches_a_malformed_hash(passwords: Passwords) -> None:
     assert not await passwords.matches("$argon2id$broken", PASSWORD)
 
 
-async def test_what_was_kept_with_earlier_parameters_is_outdated(passwords: Passwords) -> None:
+async def test_a_hash_with_earlier_parameters_is_outdated(passwords: Passwords) -> None:
     assert not passwords.is_outdated(await passwords.hash(PASSWORD))
-    assert passwords.is_outdated(quick(passes=2).hash("correct horse"))
+    assert passwords.is_outdated(fast_hasher(passes=2).hash("correct horse"))
 
 
-def test_a_server_uses_what_rfc_9106_recommends() -> None:
+def test_the_default_parameters_are_those_of_rfc_9106() -> None:
     assert (DEFAULT_HASHER.type, DEFAULT_HASHER.time_cost, DEFAULT_HASHER.memory_cost, DEFAULT_HASHER.parallelism) == (
         RFC_9106_LOW_MEMORY.type,
         3,
@@ -79,53 +79,53 @@ def test_a_server_uses_what_rfc_9106_recommends() -> None:
     )
 
 
-class Stuck(PasswordHasher):
-    """Takes until the test says so."""
+class BlockedHasher(PasswordHasher):
+    """A hasher that waits until the test releases it."""
 
     def __init__(self) -> None:
         super().__init__(time_cost=1, memory_cost=64, parallelism=1)
-        self.go_on = threading.Event()
+        self.released = threading.Event()
 
-    def hash(self, *words: Any, **named: Any) -> str:
-        self.go_on.wait(5)
-        return super().hash(*words, **named)
+    def hash(self, *arguments: Any, **options: Any) -> str:
+        self.released.wait(5)
+        return super().hash(*arguments, **options)
 
 
-async def test_more_than_fit_into_the_queue_are_told_to_come_back() -> None:
-    hasher = Stuck()
+async def test_a_full_queue_refuses_further_passwords() -> None:
+    hasher = BlockedHasher()
     passwords = Passwords(hasher, threads=1, max_queued=2)
     try:
         waiting = [asyncio.create_task(passwords.hash(PASSWORD)) for _ in range(3)]
         await asyncio.sleep(0)
-        with pytest.raises(Unavailable) as refused:
+        with pytest.raises(Unavailable) as error:
             await passwords.hash(PASSWORD)
-        assert refused.value.code == "busy"
-        hasher.go_on.set()
+        assert error.value.code == "busy"
+        hasher.released.set()
         assert len(set(await asyncio.gather(*waiting))) == 3
         assert await passwords.hash(PASSWORD)
     finally:
-        hasher.go_on.set()
+        hasher.released.set()
         passwords.close()
 
 
 @pytest.mark.parametrize("text", ["", "short", "1234567", "x" * 201, "\ufdfa" * 12])
-def test_a_new_password_has_8_to_200_characters_as_they_are_kept(text: str) -> None:
-    with pytest.raises(InvalidRequest) as refused:
+def test_a_new_password_has_8_to_200_characters_after_normalization(text: str) -> None:
+    with pytest.raises(InvalidRequest) as error:
         check_password(Secret(text), "Hana")
-    assert refused.value.code == "bad_password"
+    assert error.value.code == "bad_password"
 
 
 @pytest.mark.parametrize("text", ["12345678", "x" * 200, "비밀번호는여덟자"])
-def test_a_password_at_the_limits_is_taken(text: str) -> None:
+def test_passwords_at_the_limits_are_accepted(text: str) -> None:
     check_password(Secret(text), "Hana")
 
 
 @pytest.mark.parametrize("text", ["otto_the_owl", "OTTO_the_owl", "ｏtto_the_owl"])
-def test_the_own_name_is_no_password(text: str) -> None:
+def test_the_account_name_is_refused_as_password(text: str) -> None:
     with pytest.raises(InvalidRequest):
         check_password(Secret(text), "otto_the_owl")
 
 
-def test_a_secret_is_not_shown_where_it_is_printed() -> None:
+def test_a_printed_secret_is_hidden() -> None:
     secret = Secret("correct horse")
     assert "horse" not in f"{secret} {secret!r} {[secret]} {secret:}"

@@ -1,4 +1,4 @@
-"""Runs commands in this process, or in a process of their own."""
+"""Commands run in this process, or in a process of their own."""
 
 import os
 import signal
@@ -30,22 +30,22 @@ class CommandLine:
         self._capsys = capsys
         self.folder = folder
 
-    def __call__(self, *words: str | Path) -> CommandResult:
+    def __call__(self, *arguments: str | Path) -> CommandResult:
         """Run a command."""
         self._capsys.readouterr()
-        code = run([str(word) for word in words])
+        code = run([str(argument) for argument in arguments])
         printed = self._capsys.readouterr()
         return CommandResult(code, printed.out, printed.err)
 
-    def good(self, *words: str | Path) -> str:
+    def good(self, *arguments: str | Path) -> str:
         """Run a command that succeeds, and return what it printed."""
-        result = self(*words)
+        result = self(*arguments)
         assert result.code == 0, result
         return result.out
 
-    def refused(self, *words: str | Path) -> str:
+    def refused(self, *arguments: str | Path) -> str:
         """Run a command that fails with one line, and return the line."""
-        result = self(*words)
+        result = self(*arguments)
         assert result.code == 1, result
         line = result.err.splitlines()[-1]
         assert line.startswith("zataku: "), result
@@ -53,10 +53,10 @@ class CommandLine:
         return line
 
 
-def own_process(*words: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
+def own_process(*arguments: str | Path, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "zataku", *map(str, words)],
+        [sys.executable, "-m", "zataku", *map(str, arguments)],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -65,14 +65,14 @@ def own_process(*words: str | Path, folder: Path) -> subprocess.CompletedProcess
     )
 
 
-def interruptible_process(*words: str | Path, folder: Path) -> "subprocess.Popen[str]":
+def interruptible_process(*arguments: str | Path, folder: Path) -> "subprocess.Popen[str]":
     """Start a command that SIGINT interrupts, also where this process has inherited SIGINT as ignored.
 
     A command started by nohup or in the background of a script rightly ignores SIGINT; the tests of an interrupt start
     one as a terminal does, with the default disposition.
     """
     return subprocess.Popen(
-        [sys.executable, "-m", "zataku", *map(str, words)],
+        [sys.executable, "-m", "zataku", *map(str, arguments)],
         cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""A host in a folder of their own."""
+"""Command lines in a folder of the test, with and without a design and a store."""
 
 import asyncio
 from pathlib import Path
@@ -9,14 +9,14 @@ from tests.cli.command_line import CommandLine
 from tests.support.reading_circle import FILE, circle, example, member
 from zataku.table import open_embedded
 
-# The entry-point group under which packages of these tests offer designs.
-OFFERED = "zataku.designs.of.tests"
+# The entry-point group of designs in these tests.
+ENTRY_POINTS = "zataku.designs.of.tests"
 
 
 @pytest.fixture
 def bare(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
-    """A host without any design, not even those that come with Zataku."""
-    monkeypatch.setattr("zataku.table.schema.design_catalogue.GROUP", OFFERED)
+    """A command line without any design, not even those of Zataku itself."""
+    monkeypatch.setattr("zataku.table.schema.design_catalogue.GROUP", ENTRY_POINTS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ZATAKU_DESIGNS", raising=False)
     monkeypatch.delenv("ZATAKU_STORE", raising=False)
@@ -26,13 +26,13 @@ def bare(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest
 
 @pytest.fixture
 def host(bare: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
-    """A host with the example's design."""
+    """A command line with the example's design."""
     monkeypatch.setenv("ZATAKU_DESIGNS", str(FILE))
     return bare
 
 
-async def filled(path: Path, members: int = 3) -> Path:
-    """A store with some members, a book and a note on it."""
+async def create_store(path: Path, members: int = 3) -> Path:
+    """A store with some members, a book and a note."""
     async with await open_embedded(path, [circle]) as store:
         await store.write_many(put=[member(number, number) for number in range(members)])
         await store.put(example.Book(book_id="walden", title="Walden", shelf="reading"))
@@ -52,5 +52,5 @@ async def filled(path: Path, members: int = 3) -> Path:
 
 @pytest.fixture
 def store(host: CommandLine) -> Path:
-    """The host's store, filled, where a host's store is by default."""
-    return asyncio.run(filled(host.folder / "data" / "zataku.db"))
+    """A store with items at the default path."""
+    return asyncio.run(create_store(host.folder / "data" / "zataku.db"))

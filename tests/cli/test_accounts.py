@@ -1,4 +1,4 @@
-"""Looking after accounts from the command line, beside a running server and without one."""
+"""Administration of accounts on the command line, beside a running server and without one."""
 
 import asyncio
 import io
@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 from litestar import Litestar, Request, Response
 
-from tests.accounts.account_services import quick
+from tests.accounts.account_services import fast_hasher
 from tests.cli.command_line import CommandLine
 from zataku.accounts.administration import CONTROL_FILE
 from zataku.accounts.authentication import Authenticator
@@ -32,14 +32,14 @@ CLOCK = SystemClock()
 
 
 @pytest.fixture(autouse=True)
-def weak(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Passwords that are quick to hash, also those that commands set."""
-    monkeypatch.setattr("zataku.cli.account_commands.Passwords", lambda: Passwords(quick()))
+def weak_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the passwords that commands set fast to hash."""
+    monkeypatch.setattr("zataku.cli.account_commands.Passwords", lambda: Passwords(fast_hasher()))
 
 
 async def sign_up_in(store: Store) -> Account:
     authenticator = await Authenticator.open(store, CLOCK, "http://127.0.0.1:8000")
-    passwords = Passwords(quick())
+    passwords = Passwords(fast_hasher())
     try:
         accounts = Accounts(store, CLOCK, passwords)
         guest, _ = authenticator.new_guest("ja")
@@ -50,20 +50,20 @@ async def sign_up_in(store: Store) -> Account:
 
 @pytest.fixture
 def hana(bare: CommandLine) -> Account:
-    """A user in the store of the host."""
+    """A user in the store."""
 
-    async def made() -> Account:
+    async def sign_up() -> Account:
         async with await open_store(str(bare.folder / "data" / "zataku.db"), TABLES) as store:
             return await sign_up_in(store)
 
-    return asyncio.run(made())
+    return asyncio.run(sign_up())
 
 
-def opens(folder: Path, password: str) -> bool:
-    """True when the user can sign in with it."""
+def can_sign_in(folder: Path, password: str) -> bool:
+    """True when the password is the one of the user."""
 
-    async def tried() -> bool:
-        passwords = Passwords(quick())
+    async def sign_in() -> bool:
+        passwords = Passwords(fast_hasher())
         try:
             async with await open_store(str(folder / "data" / "zataku.db"), TABLES) as store:
                 await Accounts(store, CLOCK, passwords).sign_in("Hana", Secret(password), "")
@@ -73,14 +73,14 @@ def opens(folder: Path, password: str) -> bool:
             passwords.close()
         return True
 
-    return asyncio.run(tried())
+    return asyncio.run(sign_in())
 
 
-def _refused(_: Request[Any, Any, Any], refused: RequestError) -> Response[Any]:
-    return Response({"error": refused.problem}, status_code=refused.status)
+def _error_response(_: Request[Any, Any, Any], error: RequestError) -> Response[Any]:
+    return Response({"error": error.problem}, status_code=error.status)
 
 
-class Serving:
+class ControlServer:
     """A server that holds the store and performs actions, in a thread of its own."""
 
     def __init__(self, folder: Path) -> None:
@@ -92,11 +92,11 @@ class Serving:
         self.thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
 
     async def _serve(self) -> None:
-        passwords = Passwords(quick())
+        passwords = Passwords(fast_hasher())
         async with await open_store(str(self._folder / "zataku.db"), TABLES) as store:
             app = Litestar(
                 list(control_routes(Accounts(store, CLOCK, passwords), TOKEN)),
-                exception_handlers={RequestError: _refused},
+                exception_handlers={RequestError: _error_response},
                 logging_config=None,
             )
             self._server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off", ws="none"))
@@ -118,14 +118,14 @@ class Serving:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Serving]:
+def running_server(folder: Path) -> Iterator[ControlServer]:
     """A running server on the data folder."""
-    made = Serving(folder)
-    made.start()
+    server = ControlServer(folder)
+    server.start()
     try:
-        yield made
+        yield server
     finally:
-        made.stop()
+        server.stop()
 
 
 def test_a_user_is_shown_by_any_spelling_of_the_name(bare: CommandLine, hana: Account) -> None:
@@ -138,43 +138,45 @@ def test_a_user_is_shown_by_any_spelling_of_the_name(bare: CommandLine, hana: Ac
     assert "argon2" not in printed
 
 
-def test_an_admin_is_made_and_unmade(bare: CommandLine, hana: Account) -> None:
+def test_admin_rights_are_granted_and_revoked(bare: CommandLine, hana: Account) -> None:
     assert bare.good("accounts", "grant-admin", "hana") == "Hana is an admin.\n"
     assert "admin" in bare.good("accounts", "show", "hana")
     assert bare.good("accounts", "revoke-admin", "hana") == "Hana is no longer an admin.\n"
     assert "admin" not in bare.good("accounts", "show", "hana")
 
 
-def test_a_password_is_made_and_printed_alone(bare: CommandLine, hana: Account) -> None:
+def test_a_new_password_is_generated_and_printed_alone(bare: CommandLine, hana: Account) -> None:
     printed = bare.good("accounts", "reset-password", "hana")
     assert len(printed.strip()) == 16
-    assert opens(bare.folder, printed.strip())
-    assert not opens(bare.folder, "correct horse")
+    assert can_sign_in(bare.folder, printed.strip())
+    assert not can_sign_in(bare.folder, "correct horse")
 
 
-def test_a_password_is_read_and_not_printed(bare: CommandLine, hana: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_from_standard_input_is_not_printed(
+    bare: CommandLine, hana: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("battery staple\n"))
-    said = bare("accounts", "reset-password", "hana", "--stdin")
-    assert (said.code, said.out) == (0, "")
-    assert "staple" not in said.err
-    assert opens(bare.folder, "battery staple")
+    result = bare("accounts", "reset-password", "hana", "--stdin")
+    assert (result.code, result.out) == (0, "")
+    assert "staple" not in result.err
+    assert can_sign_in(bare.folder, "battery staple")
 
 
 @pytest.mark.parametrize("typed", ["short", "", "x" * 201, "ab\udcffdefghi"])
-def test_a_password_that_cannot_be_is_refused(
+def test_an_invalid_password_is_refused(
     bare: CommandLine, hana: Account, monkeypatch: pytest.MonkeyPatch, typed: str
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(typed + "\n"))
     assert bare.refused("accounts", "reset-password", "hana", "--stdin").endswith("(bad_password)")
-    assert opens(bare.folder, "correct horse")
+    assert can_sign_in(bare.folder, "correct horse")
 
 
-def test_somebody_is_signed_out_everywhere(bare: CommandLine, hana: Account) -> None:
+def test_a_user_is_signed_out_everywhere(bare: CommandLine, hana: Account) -> None:
     assert bare.good("accounts", "sign-out", "hana") == "Hana is signed out everywhere.\n"
     assert "sessions   0" in bare.good("accounts", "show", "hana")
 
 
-def test_an_account_is_deleted_only_when_it_is_meant(
+def test_deleting_an_account_without_a_terminal_needs_the_yes_option(
     bare: CommandLine, hana: Account, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
@@ -182,10 +184,10 @@ def test_an_account_is_deleted_only_when_it_is_meant(
     bare.good("accounts", "show", "hana")
     assert bare.good("accounts", "delete", "hana", "--yes").startswith("Hana is deleted.")
     assert bare.refused("accounts", "show", "hana").endswith("(no_such_account)")
-    assert not opens(bare.folder, "correct horse")
+    assert not can_sign_in(bare.folder, "correct horse")
 
 
-def test_nobody_of_that_name_and_no_store_at_all_are_told_apart(bare: CommandLine, hana: Account) -> None:
+def test_an_unknown_name_and_a_missing_store_are_different_errors(bare: CommandLine, hana: Account) -> None:
     for name in ("otto", "x", "x" * 100, "\udcff"):
         assert bare.refused("accounts", "grant-admin", name).endswith("(no_such_account)")
     line = bare.refused("accounts", "grant-admin", "hana", "--data", "elsewhere")
@@ -194,42 +196,42 @@ def test_nobody_of_that_name_and_no_store_at_all_are_told_apart(bare: CommandLin
 
 
 def test_actions_reach_a_running_server(bare: CommandLine, hana: Account) -> None:
-    with serving(bare.folder / "data"):
-        # Beside what the server logs in the same process.
+    with running_server(bare.folder / "data"):
+        # The server logs to the same output.
         assert bare.good("accounts", "grant-admin", "hana").endswith("Hana is an admin.\n")
         assert "admin" in bare.good("accounts", "show", "hana")
-        made = bare.good("accounts", "reset-password", "hana").splitlines()[-1]
+        password = bare.good("accounts", "reset-password", "hana").splitlines()[-1]
         assert bare.refused("accounts", "grant-admin", "otto").endswith("(no_such_account)")
-    assert opens(bare.folder, made)
+    assert can_sign_in(bare.folder, password)
 
 
 def test_an_account_is_deleted_by_a_running_server(bare: CommandLine, hana: Account) -> None:
-    with serving(bare.folder / "data"):
+    with running_server(bare.folder / "data"):
         bare.good("accounts", "sign-out", "hana")
         bare.good("accounts", "delete", "hana", "--yes")
 
-    async def due() -> bool:
+    async def removal_is_due() -> bool:
         async with await open_store(str(bare.folder / "data" / "zataku.db"), TABLES) as store:
             return await store.get(job("platform", "remove_account", hana.account_id)) is not None
 
-    assert asyncio.run(due())
+    assert asyncio.run(removal_is_due())
 
 
-def test_a_server_that_cannot_be_reached_is_told_with_what_to_do(bare: CommandLine, hana: Account) -> None:
+def test_an_unreachable_server_is_an_error_with_advice(bare: CommandLine, hana: Account) -> None:
     control = bare.folder / "data" / CONTROL_FILE
-    with serving(bare.folder / "data") as server:
-        kept = control.read_text(encoding="utf-8")
+    with running_server(bare.folder / "data") as server:
+        original = control.read_text(encoding="utf-8")
         control.unlink()
         line = bare.refused("accounts", "grant-admin", "hana")
         assert "does not say how to reach it. Give the --data folder" in line
         control.write_text("{", encoding="utf-8")
         assert "cannot be read" in bare.refused("accounts", "grant-admin", "hana")
-        control.write_text(kept.replace("t" * 43, "wrong"), encoding="utf-8")
+        control.write_text(original.replace("t" * 43, "wrong"), encoding="utf-8")
         assert bare.refused("accounts", "grant-admin", "hana").endswith("(forbidden)")
         closed = socket.create_server(("127.0.0.1", 0))
         port = closed.getsockname()[1]
         closed.close()
-        control.write_text(kept.replace(server.url, f"http://127.0.0.1:{port}"), encoding="utf-8")
+        control.write_text(original.replace(server.url, f"http://127.0.0.1:{port}"), encoding="utf-8")
         line = bare.refused("accounts", "grant-admin", "hana")
         assert "does not answer" in line
         assert "t" * 43 not in line

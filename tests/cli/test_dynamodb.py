@@ -1,4 +1,4 @@
-"""The same commands on a store that speaks DynamoDB's protocol over HTTP."""
+"""The commands of `zataku store` on a service with DynamoDB's protocol."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ _numbers = count(1)
 
 @pytest.fixture
 def service(host: CommandLine, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The URL of a service; the host works in an environment that nobody else has."""
+    """The URL of a DynamoDB service, which is also the default store of the commands."""
     url = f"dynamodb+{shared_server('dynoxide').endpoint}"
     monkeypatch.setenv("ZATAKU_STORE", url)
     return url
@@ -31,43 +31,43 @@ def env() -> str:
 def items(path: Path, env: str = "prod") -> set[str]:
     async def read() -> set[str]:
         async with await open_embedded(path, [circle], env=env, read_only=True) as store:
-            return {repr(found) async for found in store.scan(circle)}
+            return {repr(item) async for item in store.scan(circle)}
 
     return asyncio.run(read())
 
 
-def test_a_service_without_the_tables_is_looked_at_and_left_as_it_is(host: CommandLine, service: str, env: str) -> None:
+def test_commands_that_only_read_create_no_tables(host: CommandLine, service: str, env: str) -> None:
     for _ in range(2):
-        said = host("store", "status", "--env", env)
-        assert said.code == 1
-        assert f"ReadingCircle-{env}         absent" in said.out
+        result = host("store", "status", "--env", env)
+        assert result.code == 1
+        assert f"ReadingCircle-{env}         absent" in result.out
     assert f"ReadingCircle-{env} is missing" in host.refused("store", "stats", "--env", env)
     assert f"ReadingCircle-{env} is missing" in host.refused("store", "export", "out", "--env", env)
 
 
-def test_with_verify_no_table_is_made(host: CommandLine, service: str, env: str) -> None:
-    for words in ("sweep", "migrate", "import out"):
-        line = host.refused("store", *words.split(), "--store", f"{service}?tables=verify", "--env", env)
+def test_no_table_is_created_with_tables_verify(host: CommandLine, service: str, env: str) -> None:
+    for arguments in ("sweep", "migrate", "import out"):
+        line = host.refused("store", *arguments.split(), "--store", f"{service}?tables=verify", "--env", env)
         assert f"ReadingCircle-{env} is missing" in line
 
 
-def test_a_store_moves_from_a_file_to_the_service_and_back(
+def test_an_export_of_a_file_is_imported_into_dynamodb_and_back(
     host: CommandLine, store: Path, service: str, env: str
 ) -> None:
-    there = ("--env", env)
+    target = ("--env", env)
     host.good("store", "export", "out", "--store", store)
-    printed = host.good("store", "import", "out", *there, "--from-env", "prod")
+    printed = host.good("store", "import", "out", *target, "--from-env", "prod")
     assert "and every item was read back" in printed
     assert f"ReadingCircle-{env}: 5 items" in printed
-    state = host.good("store", "status", *there)
+    state = host.good("store", "status", *target)
     assert service in state
     assert "fits" in state
-    host.good("store", "export", "back", *there)
+    host.good("store", "export", "back", *target)
     host.good("store", "import", "back", "--store", "again.db", "--from-env", env)
     assert items(host.folder / "again.db") == items(store)
 
 
-def test_figures_of_a_service(host: CommandLine, store: Path, service: str, env: str) -> None:
+def test_statistics_of_dynamodb(host: CommandLine, store: Path, service: str, env: str) -> None:
     host.good("store", "export", "out", "--store", store)
     host.good("store", "import", "out", "--env", env, "--from-env", "prod")
     figures = json.loads(host.good("store", "stats", "--json", "--env", env))
@@ -78,27 +78,27 @@ def test_figures_of_a_service(host: CommandLine, store: Path, service: str, env:
     assert "ReadingCircle" in host.good("store", "stats", "--env", env)
 
 
-def test_upkeep_of_a_service(host: CommandLine, service: str, env: str) -> None:
+def test_sweep_and_migrate_on_dynamodb(host: CommandLine, service: str, env: str) -> None:
     assert "0 expired items deleted." in host.good("store", "sweep", "--env", env)
     assert "there is nothing to do" in host.good("store", "migrate", "--env", env)
     assert "fits" in host.good("store", "status", "--env", env)
 
 
-def test_a_service_keeps_a_backup_under_its_name(host: CommandLine, env: str) -> None:
-    there = ("--store", f"dynamodb+{shared_server('ministack').endpoint}", "--env", env)
-    host.good("store", "sweep", *there)
-    assert "is backed up: monday." in host.good("store", "backup", "monday", *there)
-    assert "There is a backup monday already" in host.refused("store", "backup", "monday", *there)
+def test_dynamodb_stores_a_backup_under_its_name(host: CommandLine, env: str) -> None:
+    target = ("--store", f"dynamodb+{shared_server('ministack').endpoint}", "--env", env)
+    host.good("store", "sweep", *target)
+    assert "is backed up: monday." in host.good("store", "backup", "monday", *target)
+    assert "There is a backup monday already" in host.refused("store", "backup", "monday", *target)
 
 
-def test_a_service_that_keeps_no_backups_says_what_to_do_instead(host: CommandLine, service: str, env: str) -> None:
+def test_a_service_without_backups_is_an_error_with_advice(host: CommandLine, service: str, env: str) -> None:
     host.good("store", "sweep", "--env", env)
-    for words in ("backup monday", "restore monday --yes"):
-        line = host.refused("store", *words.split(), "--env", env)
+    for arguments in ("backup monday", "restore monday --yes"):
+        line = host.refused("store", *arguments.split(), "--env", env)
         assert "Copy it with `zataku store export FOLDER` instead. (lacks_capability)" in line
 
 
-def test_a_service_that_does_not_answer_is_said_in_one_line(host: CommandLine) -> None:
+def test_an_unreachable_service_is_an_error_of_one_line(host: CommandLine) -> None:
     url = f"dynamodb+http://127.0.0.1:{free_port()}"
     for command in ("status", "stats", "sweep"):
         assert host.refused("store", command, "--store", url).endswith("(store_unreachable)")

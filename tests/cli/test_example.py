@@ -1,4 +1,4 @@
-"""The example is what the documentation declares, to the letter."""
+"""The example declares exactly what the documentation declares."""
 
 import ast
 import re
@@ -11,14 +11,14 @@ PAGE = ROOT / "docs" / "table.md"
 
 
 def declarations(source: str) -> dict[str, str]:
-    """What a source declares, by name; imports and printed lines are no declarations."""
-    found: dict[str, str] = {}
+    """The declarations of a source by name, without imports and printed lines."""
+    by_name: dict[str, str] = {}
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.Assign):
-            found[ast.unparse(statement.targets[0])] = ast.unparse(statement)
+            by_name[ast.unparse(statement.targets[0])] = ast.unparse(statement)
         elif isinstance(statement, ast.ClassDef | ast.FunctionDef):
-            found[statement.name] = ast.unparse(statement)
-    return found
+            by_name[statement.name] = ast.unparse(statement)
+    return by_name
 
 
 def section(title: str) -> str:
@@ -35,5 +35,5 @@ def test_the_example_declares_what_the_page_declares() -> None:
     assert {"circle", "by_writer", "Book", "Note", "Member", "notes_on", "on_shelf"} <= page.keys()
 
 
-def test_the_example_lies_where_the_program_says() -> None:
+def test_the_example_is_at_the_path_that_errors_name() -> None:
     assert ROOT / EXAMPLE == FILE

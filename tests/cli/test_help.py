@@ -1,4 +1,4 @@
-"""The command line explains itself, and the documentation explains all of it."""
+"""The help of all commands, and their documentation."""
 
 import re
 import subprocess
@@ -21,39 +21,39 @@ ALWAYS = {"--help", "-h", "--version"}
 
 
 def commands(group: App = app, *before: str) -> Iterator[tuple[str, ...]]:
-    """The words of every command."""
+    """Every command by its words."""
     for name in group:
         if name not in ALWAYS:
-            found = group[name]
+            command = group[name]
             yield from (
-                commands(found, *before, name)
-                if list(found) != [] and found.default_command is None
+                commands(command, *before, name)
+                if list(command) != [] and command.default_command is None
                 else [(*before, name)]
             )
 
 
 def options(words: tuple[str, ...]) -> set[str]:
     """Every option of a command by its first name."""
-    found = app
+    command = app
     for word in words:
-        found = found[word]
-    arguments = found.assemble_argument_collection()
+        command = command[word]
+    arguments = command.assemble_argument_collection()
     return {argument.names[0] for argument in arguments if argument.names and argument.names[0].startswith("--")}
 
 
-EVERY = sorted(commands())
+ALL_COMMANDS = sorted(commands())
 
 
-def test_all_commands_are_there() -> None:
+def test_the_list_of_commands_is_complete() -> None:
     design = {("design", name) for name in ("list", "lint", "show", "export")}
-    kept = ("status", "stats", "backup", "restore", "export", "import", "migrate", "sweep")
-    tended = ("delete", "grant-admin", "reset-password", "revoke-admin", "show", "sign-out")
-    server = {("serve",), ("settings",), ("jobs",), *(("accounts", name) for name in tended)}
-    assert set(EVERY) == {*server, *design, *(("store", name) for name in kept)}
+    store = ("status", "stats", "backup", "restore", "export", "import", "migrate", "sweep")
+    accounts = ("delete", "grant-admin", "reset-password", "revoke-admin", "show", "sign-out")
+    server = {("serve",), ("settings",), ("jobs",), *(("accounts", name) for name in accounts)}
+    assert set(ALL_COMMANDS) == {*server, *design, *(("store", name) for name in store)}
     assert options(("store", "status")) == {"--store", "--env", "--designs"}
 
 
-def test_the_version_is_the_one_of_the_package(bare: CommandLine) -> None:
+def test_the_version_is_that_of_the_package(bare: CommandLine) -> None:
     assert bare.good("--version") == version("zataku") + "\n"
 
 
@@ -62,8 +62,8 @@ def test_help_lists_the_commands(bare: CommandLine) -> None:
     assert [word for word in ("design", "serve", "store") if word in printed] == ["design", "serve", "store"]
 
 
-@pytest.mark.parametrize("words", EVERY, ids=" ".join)
-def test_every_command_says_in_a_sentence_what_it_does(bare: CommandLine, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("words", ALL_COMMANDS, ids=" ".join)
+def test_the_help_of_every_command_has_a_sentence_and_all_options(bare: CommandLine, words: tuple[str, ...]) -> None:
     printed = bare.good(*words, "--help")
     sentence = printed.split("\n\n")[1]
     assert re.match(r"[A-Z].*\.", sentence, re.DOTALL), printed
@@ -73,13 +73,13 @@ def test_every_command_says_in_a_sentence_what_it_does(bare: CommandLine, words:
 
 
 def documented(words: tuple[str, ...]) -> str:
-    """The lines that the documentation spends on a command, and those on options that several have."""
+    """The documentation of a command, and of the options that several commands share."""
     rows = [line for line in COMMANDS.splitlines() if re.match(rf"\| `zataku {' '.join(words)}[ `]", line)]
     shared = [line for line in COMMANDS.splitlines() if line.startswith("| `--")]
     return "\n".join([*rows, *shared]) if rows else ""
 
 
-@pytest.mark.parametrize("words", [words for words in EVERY if words != ("serve",)], ids=" ".join)
+@pytest.mark.parametrize("words", [words for words in ALL_COMMANDS if words != ("serve",)], ids=" ".join)
 def test_every_command_is_documented_with_all_its_options(words: tuple[str, ...]) -> None:
     text = documented(words)
     assert text
@@ -87,8 +87,8 @@ def test_every_command_is_documented_with_all_its_options(words: tuple[str, ...]
 
 
 def test_every_option_of_serve_is_documented() -> None:
-    promised = {"--host", "--port", "--public-url", "--data", "--store", "--bus", "--env"}
-    assert promised <= options(("serve",))
+    required = {"--host", "--port", "--public-url", "--data", "--store", "--bus", "--env"}
+    assert required <= options(("serve",))
     assert [option for option in options(("serve",)) if f"`{option}`" not in DOCS] == []
 
 
@@ -99,18 +99,18 @@ def test_every_setting_is_documented() -> None:
 
 
 @pytest.mark.parametrize("port", ["70000", "-1", "eighty"])
-def test_a_port_that_cannot_be_is_refused(bare: CommandLine, port: str) -> None:
-    said = bare("serve", "--port", port)
-    assert said.code == 2
-    assert "--port" in said.out + said.err
+def test_an_invalid_port_is_refused(bare: CommandLine, port: str) -> None:
+    result = bare("serve", "--port", port)
+    assert result.code == 2
+    assert "--port" in result.out + result.err
 
 
-def test_words_that_make_no_command_end_with_two(bare: CommandLine) -> None:
+def test_unknown_commands_exit_with_2(bare: CommandLine) -> None:
     assert bare("store", "burn").code == 2
     assert bare("design", "export", "pdf", "reading_circle").code == 2
 
 
-def test_help_does_not_wait_for_the_table_layer(tmp_path: Path) -> None:
+def test_help_does_not_load_the_table_layer(tmp_path: Path) -> None:
     program = (
         "import sys; from zataku.cli import run; run(['--help'])\n"
         "heavy = {'zataku.table', 'zataku.server', 'msgspec', 'apsw', 'litestar', 'aiobotocore', 'asyncio',"

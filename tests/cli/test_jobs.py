@@ -1,4 +1,4 @@
-"""Jobs at the keyboard: seen beside a running server, tried again and cancelled without one."""
+"""Jobs on the command line: listed beside a running server, retried and cancelled without one."""
 
 import asyncio
 import json
@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.cli.command_line import CommandLine
 from zataku.platform.design import TABLES, Job
-from zataku.platform.design import job as one_job
+from zataku.platform.design import job as job_item
 from zataku.platform.limits import OwnerId
 from zataku.table import open_embedded
 
@@ -21,26 +21,26 @@ RUNNING = replace(WAITING, subject="3f2a#9", state="running", owner=OwnerId("web
 DEAD = replace(WAITING, subject="3f2a#6", state="dead", due_at=None, died_at=NOW - 5, attempts=40, last_error="boom")
 
 
-async def kept(*jobs: Job) -> None:
+async def store_jobs(*jobs: Job) -> None:
     async with await open_embedded(FILE, TABLES) as store:
         await store.write_many(put=jobs)
 
 
-async def found(job: Job) -> Job | None:
+async def stored_job(job: Job) -> Job | None:
     async with await open_embedded(FILE, TABLES) as store:
-        return await store.get(one_job(job.system, job.kind, job.subject))
+        return await store.get(job_item(job.system, job.kind, job.subject))
 
 
 @pytest.fixture
 def server(host: CommandLine, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
-    """A host whose server has something to do."""
+    """A command line whose store has a job of each state."""
     for name in ("ZATAKU_DATA", "ZATAKU_ENV", "ZATAKU_CONFIG"):
         monkeypatch.delenv(name, raising=False)
-    asyncio.run(kept(WAITING, FAILING, RUNNING, DEAD))
+    asyncio.run(store_jobs(WAITING, FAILING, RUNNING, DEAD))
     return host
 
 
-def test_jobs_are_listed_the_dead_first_then_by_their_time(server: CommandLine):
+def test_dead_jobs_are_listed_first_and_the_others_by_due_time(server: CommandLine):
     lines = server.good("jobs").splitlines()
     assert [line.split()[0] for line in lines] == ["state", "dead", "waiting", "waiting", "running"]
     assert "2026-01-01 00:00:20 UTC" in lines[3]
@@ -48,15 +48,15 @@ def test_jobs_are_listed_the_dead_first_then_by_their_time(server: CommandLine):
     assert "web-1" in lines[4]
 
 
-def test_jobs_are_listed_for_a_program(server: CommandLine):
+def test_jobs_are_listed_as_json(server: CommandLine):
     listed = json.loads(server.good("jobs", "--json", "--most", "2"))
     assert [job["state"] for job in listed["jobs"]] == ["dead", "waiting"]
     assert listed["more"] is True
     assert listed["jobs"][0]["error"] == "boom"
 
 
-def test_jobs_are_seen_but_not_changed_while_a_server_holds_the_store(server: CommandLine):
-    async def beside() -> tuple[str, str, str]:
+def test_jobs_are_listed_but_not_changed_while_a_server_holds_the_store(server: CommandLine):
+    async def run_while_held() -> tuple[str, str, str]:
         async with await open_embedded(FILE, TABLES):
             return (
                 await asyncio.to_thread(server.good, "jobs"),
@@ -64,38 +64,38 @@ def test_jobs_are_seen_but_not_changed_while_a_server_holds_the_store(server: Co
                 await asyncio.to_thread(server.refused, "jobs", "cancel", "othello", "close_turn", "3f2a#6"),
             )
 
-    seen, *refused = asyncio.run(beside())
-    assert "3f2a#6" in seen
+    listed, *refused = asyncio.run(run_while_held())
+    assert "3f2a#6" in listed
     assert all("admin page, or stop it first" in line for line in refused)
-    assert asyncio.run(found(DEAD)) == DEAD
+    assert asyncio.run(stored_job(DEAD)) == DEAD
 
 
-def test_a_dead_job_is_tried_again(server: CommandLine):
+def test_a_dead_job_is_retried(server: CommandLine):
     assert server.good("jobs", "retry", "othello", "close_turn", "3f2a#6") == "othello close_turn 3f2a#6 is due now.\n"
-    job = asyncio.run(found(DEAD))
+    job = asyncio.run(stored_job(DEAD))
     assert job is not None
     assert (job.state, job.attempts, job.due_at is not None) == ("waiting", 0, True)
 
 
-@pytest.mark.parametrize("verb", ["retry", "cancel"])
-def test_a_running_job_is_neither_retried_nor_cancelled(server: CommandLine, verb: str):
-    said = server.refused("jobs", verb, "othello", "close_turn", "3f2a#9")
-    assert "is running. Nothing was changed" in said
-    assert "(job_running)" in said
-    assert asyncio.run(found(RUNNING)) == RUNNING
+@pytest.mark.parametrize("action", ["retry", "cancel"])
+def test_a_running_job_is_neither_retried_nor_cancelled(server: CommandLine, action: str):
+    result = server.refused("jobs", action, "othello", "close_turn", "3f2a#9")
+    assert "is running. Nothing was changed" in result
+    assert "(job_running)" in result
+    assert asyncio.run(stored_job(RUNNING)) == RUNNING
 
 
 def test_a_job_is_cancelled(server: CommandLine):
     assert "is cancelled" in server.good("jobs", "cancel", "othello", "close_turn", "3f2a#8")
-    assert asyncio.run(found(FAILING)) is None
+    assert asyncio.run(stored_job(FAILING)) is None
 
 
-@pytest.mark.parametrize("verb", ["retry", "cancel"])
+@pytest.mark.parametrize("action", ["retry", "cancel"])
 @pytest.mark.parametrize("subject", ["3f2a#1", "not a subject", "x" * 121])
-def test_a_job_that_is_not_there_is_refused(server: CommandLine, verb: str, subject: str):
-    assert "There is no job" in server.refused("jobs", verb, "othello", "close_turn", subject)
+def test_a_missing_job_is_reported_as_not_found(server: CommandLine, action: str, subject: str):
+    assert "There is no job" in server.refused("jobs", action, "othello", "close_turn", subject)
 
 
-def test_without_a_store_there_is_nothing_to_look_at(host: CommandLine):
+def test_listing_jobs_does_not_create_a_store(host: CommandLine):
     assert "There is no store" in host.refused("jobs")
     assert not FILE.exists()

@@ -1,4 +1,4 @@
-"""Bringing stored items into the newest shape, from the command line."""
+"""The command that upgrades stored items to the newest revision of their entities."""
 
 import asyncio
 import re
@@ -36,12 +36,12 @@ from zataku.table import Entity, Table
 fair = Table("TicketsOfAFair", pk="PK")
 
 
-def names_are_split(ticket):
+def split_names(ticket):
     first, last = ticket.pop("holder").split(" ")
     ticket.update(first=first, last=last)
 
 
-@fair.entity(pk="TICKET#{number}", revision=2, upgrades={1: names_are_split})
+@fair.entity(pk="TICKET#{number}", revision=2, upgrades={1: split_names})
 class Ticket(Entity, frozen=True, kw_only=True):
     """Lets one person in."""
 
@@ -53,7 +53,7 @@ class Ticket(Entity, frozen=True, kw_only=True):
 
 @pytest.fixture
 def fair(bare: CommandLine, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store of the first design, and a host with the second one."""
+    """A store of the first design, and a command line with the second one."""
     for name, text in (("first.py", FIRST), ("second.py", SECOND)):
         (bare.folder / name).write_text(text, encoding="utf-8")
     first: Any = load_file(bare.folder / "first.py")
@@ -82,10 +82,10 @@ def test_a_dry_run_counts_and_changes_nothing(bare: CommandLine, fair: Path) -> 
 
 
 def test_every_old_item_is_upgraded_once(bare: CommandLine, fair: Path) -> None:
-    said = bare("store", "migrate")
-    assert said.code == 0
-    assert counts(said.out) == ["Ticket", "300", "0", "0"]
-    assert "Looked at: 300 of 300 items (100 %)" in said.err
+    result = bare("store", "migrate")
+    assert result.code == 0
+    assert counts(result.out) == ["Ticket", "300", "0", "0"]
+    assert "Looked at: 300 of 300 items (100 %)" in result.err
     assert counts(bare.good("store", "migrate")) == ["Ticket", "0", "300", "0"]
 
     async def first_ticket() -> Any:
@@ -97,7 +97,7 @@ def test_every_old_item_is_upgraded_once(bare: CommandLine, fair: Path) -> None:
     assert (ticket.first, ticket.last) == ("Ada", "Lovelace")
 
 
-def test_an_item_that_cannot_be_upgraded_is_left_and_told(bare: CommandLine, fair: Path) -> None:
+def test_items_that_cannot_be_upgraded_are_left_and_reported(bare: CommandLine, fair: Path) -> None:
     first: Any = load_file(bare.folder / "first.py")
 
     async def sell() -> None:
@@ -105,15 +105,17 @@ def test_an_item_that_cannot_be_upgraded_is_left_and_told(bare: CommandLine, fai
             await store.write_many(put=[first.Ticket(number=900 + number, holder="Plato") for number in range(25)])
 
     asyncio.run(sell())
-    said = bare("store", "migrate")
-    assert said.code == 1
-    assert counts(said.out)[:2] == ["Ticket", "300"]
-    told = re.findall(r"^left as it is: Ticket of TicketsOfAFair at PK = 'TICKET#9\d\d': ", said.out, re.MULTILINE)
-    assert len(told) == 20
-    assert said.out.endswith("and 5 more that were left as they are.\n")
+    result = bare("store", "migrate")
+    assert result.code == 1
+    assert counts(result.out)[:2] == ["Ticket", "300"]
+    reported = re.findall(
+        r"^left as it is: Ticket of TicketsOfAFair at PK = 'TICKET#9\d\d': ", result.out, re.MULTILINE
+    )
+    assert len(reported) == 20
+    assert result.out.endswith("and 5 more that were left as they are.\n")
 
 
-def test_a_migration_that_is_stopped_says_how_to_go_on(bare: CommandLine, fair: Path) -> None:
+def test_an_interrupted_migration_prints_how_to_continue(bare: CommandLine, fair: Path) -> None:
     first: Any = load_file(bare.folder / "first.py")
 
     async def sell() -> None:
@@ -130,12 +132,12 @@ def test_a_migration_that_is_stopped_says_how_to_go_on(bare: CommandLine, fair: 
     process.stderr.close()
     assert process.wait() == 130
     assert rest.endswith("Start again, from the beginning or from where it stopped.\n")
-    place = re.search(r"add: --resume (\S+)", rest)
-    assert place is not None
-    done = counts(bare.good("store", "migrate", "--resume", place[1]))
+    position = re.search(r"add: --resume (\S+)", rest)
+    assert position is not None
+    done = counts(bare.good("store", "migrate", "--resume", position[1]))
     assert 0 < int(done[1].replace(",", "")) < 2_000
     assert counts(bare.good("store", "migrate", "--dry-run")) == ["Ticket", "0", "2,000", "0"]
 
 
-def test_a_place_that_no_migration_said_is_refused(bare: CommandLine, fair: Path) -> None:
+def test_an_invalid_position_to_resume_from_is_refused(bare: CommandLine, fair: Path) -> None:
     assert "This is not where a migration stopped" in bare.refused("store", "migrate", "--resume", "nowhere")

@@ -1,4 +1,4 @@
-"""What a host types to start the server means what the settings mean."""
+"""The options of `zataku serve` and the settings they set."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -10,18 +10,18 @@ from zataku.cli.serve_command import ServeOptions
 from zataku.server.settings import Settings, setting_descriptions
 
 
-def said_of(name: str) -> str:
-    marks = ServeOptions.__dataclass_fields__[name].type.__metadata__  # type: ignore[union-attr]
-    return next(mark.help for mark in marks if getattr(mark, "help", None))
+def option_help(name: str) -> str:
+    metadata = ServeOptions.__dataclass_fields__[name].type.__metadata__  # type: ignore[union-attr]
+    return next(parameter.help for parameter in metadata if getattr(parameter, "help", None))
 
 
-def test_every_option_is_a_setting_and_says_the_same():
+def test_every_option_is_described_like_its_setting():
     for field in fields(ServeOptions):
-        first = said_of(field.name).replace(";", ".").split(". ")[0].rstrip(".")
-        assert setting_descriptions()[field.name].startswith(first), field.name
+        first_sentence = option_help(field.name).replace(";", ".").split(". ")[0].rstrip(".")
+        assert setting_descriptions()[field.name].startswith(first_sentence), field.name
 
 
-def test_what_is_typed_is_what_is_set(bare: CommandLine, monkeypatch: pytest.MonkeyPatch):
+def test_options_override_the_settings_file(bare: CommandLine, monkeypatch: pytest.MonkeyPatch):
     started: list[Settings] = []
     monkeypatch.setattr("zataku.server.process.serve.serve", lambda settings: started.append(settings) or 0)
     Path("zataku.toml").write_text("port = 1\nlog = 'json'\n")
@@ -30,7 +30,7 @@ def test_what_is_typed_is_what_is_set(bare: CommandLine, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize(
-    "words", [("--port", "70000"), ("--env", "staging"), ("--log", "xml"), ("--colour", "red")], ids=" ".join
+    "arguments", [("--port", "70000"), ("--env", "staging"), ("--log", "xml"), ("--colour", "red")], ids=" ".join
 )
-def test_words_that_make_no_sense_end_with_two(bare: CommandLine, words: tuple[str, str]):
-    assert bare("serve", *words).code == 2
+def test_invalid_options_exit_with_2(bare: CommandLine, arguments: tuple[str, str]):
+    assert bare("serve", *arguments).code == 2

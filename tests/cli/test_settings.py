@@ -1,4 +1,4 @@
-"""What a host sets, and from where: what is typed wins over variables, these over the file, the file over defaults."""
+"""Settings and their sources: flags win over variables, these over the file, and the file over defaults."""
 
 import json
 from pathlib import Path
@@ -10,16 +10,16 @@ from zataku.server.settings import BadSetting, Settings, load_settings, mask_sec
 
 
 @pytest.fixture(autouse=True)
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_each_source_wins_over_the_next():
+def test_flags_win_over_variables_and_these_over_the_file():
     Path("zataku.toml").write_text('host = "0.0.0.0"\nport = 1\ndata = "kept"\nproxies = ["10.0.0.0/8"]\n')
-    found = load_settings({"port": 3}, {"ZATAKU_PORT": "2", "ZATAKU_DATA": "elsewhere", "ZATAKU_DEMO": "false"})
-    assert (found.settings.host, found.settings.port, found.settings.data) == ("0.0.0.0", 3, "elsewhere")
-    assert (found.settings.demo, found.settings.proxies, found.settings.env) == (False, ("10.0.0.0/8",), "prod")
-    assert {name: found.sources[name] for name in ("host", "port", "data", "demo", "env")} == {
+    loaded = load_settings({"port": 3}, {"ZATAKU_PORT": "2", "ZATAKU_DATA": "elsewhere", "ZATAKU_DEMO": "false"})
+    assert (loaded.settings.host, loaded.settings.port, loaded.settings.data) == ("0.0.0.0", 3, "elsewhere")
+    assert (loaded.settings.demo, loaded.settings.proxies, loaded.settings.env) == (False, ("10.0.0.0/8",), "prod")
+    assert {name: loaded.sources[name] for name in ("host", "port", "data", "demo", "env")} == {
         "host": "zataku.toml, host",
         "port": "--port",
         "data": "ZATAKU_DATA",
@@ -28,7 +28,7 @@ def test_each_source_wins_over_the_next():
     }
 
 
-def test_another_file_can_be_named_and_must_be_there(tmp_path: Path):
+def test_another_settings_file_can_be_named_and_must_exist(tmp_path: Path):
     Path("zataku.toml").write_text("port = 1")
     Path("other.toml").write_text("port = 2")
     assert load_settings({}, {}, "other.toml").settings.port == 2
@@ -37,13 +37,13 @@ def test_another_file_can_be_named_and_must_be_there(tmp_path: Path):
         load_settings({}, {}, "missing.toml")
 
 
-def test_the_store_lies_in_the_data_folder_unless_it_is_elsewhere():
+def test_the_store_is_in_the_data_folder_unless_it_is_set():
     assert load_settings({"data": "kept"}, {}).settings.store_url == "kept/zataku.db"
     assert load_settings({}, {"ZATAKU_STORE": "dynamodb:"}).settings.store_url == "dynamodb:"
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("prot = 8000", r"^zataku\.toml: there is no setting prot\. Did you mean port\?$"),
         ("colour = 'red'", r"^zataku\.toml: there is no setting colour\. `zataku settings` lists"),
@@ -64,30 +64,32 @@ def test_the_store_lies_in_the_data_folder_unless_it_is_elsewhere():
         ("port = !", r"^zataku\.toml cannot be read: .*line 1, column 8"),
     ],
 )
-def test_what_cannot_be_is_refused_with_its_place_and_what_to_do(text: str, said: str):
+def test_an_invalid_setting_is_refused_with_its_source_and_advice(text: str, message: str):
     Path("zataku.toml").write_text(text)
-    with pytest.raises(BadSetting, match=said):
+    with pytest.raises(BadSetting, match=message):
         load_settings({}, {})
 
 
 @pytest.mark.parametrize(
     "url", ["https://xn--vuqv5u.example", "http://192.168.1.5:8000", "http://[2001:db8::5]:8000/", "https://Table.org"]
 )
-def test_people_reach_the_server_by_a_name_or_an_address(url: str):
+def test_the_public_url_has_a_host_name_or_an_address(url: str):
     assert Settings(public_url=url).public_url == url
 
 
-def test_a_variable_that_cannot_be_is_named():
+def test_an_invalid_variable_is_named_in_the_error():
     with pytest.raises(BadSetting, match=r"^ZATAKU_PORT: Expected `int`"):
         load_settings({}, {"ZATAKU_PORT": "eighty"})
 
 
-def test_every_setting_has_a_meaning():
+def test_every_setting_has_a_description():
     assert setting_descriptions().keys() == set(Settings.__struct_fields__)
-    assert all(meaning.endswith(".") for meaning in setting_descriptions().values())
+    assert all(description.endswith(".") for description in setting_descriptions().values())
 
 
-def test_all_are_shown_with_value_source_default_and_meaning(bare: CommandLine, monkeypatch: pytest.MonkeyPatch):
+def test_all_settings_are_shown_with_value_source_default_and_description(
+    bare: CommandLine, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("ZATAKU_BUS", "redis://:hunter2@cache:6379/0")
     monkeypatch.setenv("ZATAKU_METRICS_TOKEN", "swordfish")
     shown = bare("settings")
@@ -104,17 +106,17 @@ def test_all_are_shown_with_value_source_default_and_meaning(bare: CommandLine, 
         assert secret not in json.dumps(rows)
 
 
-def test_a_mistake_is_one_line_on_standard_error(bare: CommandLine):
+def test_an_invalid_setting_is_one_line_on_standard_error(bare: CommandLine):
     Path("zataku.toml").write_text("prot = 1")
     for command in ("settings", "serve"):
-        said = bare(command)
-        assert (said.code, said.out) == (1, "")
-        assert said.err.splitlines() == [
+        result = bare(command)
+        assert (result.code, result.out) == (1, "")
+        assert result.err.splitlines() == [
             "zataku: zataku.toml: there is no setting prot. Did you mean port? (bad_setting)"
         ]
 
 
-def test_only_what_is_secret_is_masked():
+def test_only_secrets_are_masked():
     assert mask_secret("bus", "memory") == "memory"
     assert mask_secret("public_url", "https://table.example.org") == "https://table.example.org"
     assert mask_secret("metrics_token", "") == ""

@@ -1,4 +1,4 @@
-"""Looking after an embedded store from the command line."""
+"""The commands of `zataku store` on an embedded store."""
 
 import asyncio
 import json
@@ -9,24 +9,24 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command_line import CommandLine, interruptible_process, own_process
-from tests.cli.conftest import filled
+from tests.cli.conftest import create_store
 from tests.support.reading_circle import FILE, circle, example, member
 from zataku.clock import SystemClock
 from zataku.table import Entity, Table, open_embedded
 
-ALL = 5
+ITEM_COUNT = 5
 
 
-def items(path: Path) -> int:
+def count_items(path: Path) -> int:
     async def count() -> int:
         async with await open_embedded(path, [circle], read_only=True) as store:
-            return len([found async for found in store.scan(circle)])
+            return len([item async for item in store.scan(circle)])
 
     return asyncio.run(count())
 
 
-def make(path: Path, *entities: Entity, table: Table = circle) -> None:
-    """Open a store as a server would, and put something into it."""
+def put_items(path: Path, *entities: Entity, table: Table = circle) -> None:
+    """Open a store as a server would, and put items into it."""
 
     async def put() -> None:
         async with await open_embedded(path, [table]) as store:
@@ -35,38 +35,38 @@ def make(path: Path, *entities: Entity, table: Table = circle) -> None:
     asyncio.run(put())
 
 
-def test_the_state_of_a_sound_store(host: CommandLine, store: Path) -> None:
+def test_the_status_of_a_sound_store(host: CommandLine, store: Path) -> None:
     printed = host.good("store", "status")
-    told = dict(line.split("  ", 1) for line in printed.partition("\n\n")[0].splitlines())
-    assert told["store"].strip() == "data/zataku.db"
-    assert told["reachable"].strip() == "yes"
-    assert told["can do"].strip() == "backups, local-indexes, streams, transactions, ttl"
+    facts = dict(line.split("  ", 1) for line in printed.partition("\n\n")[0].splitlines())
+    assert facts["store"].strip() == "data/zataku.db"
+    assert facts["reachable"].strip() == "yes"
+    assert facts["can do"].strip() == "backups, local-indexes, streams, transactions, ttl"
     rows = [line.split() for line in printed.splitlines()[-3:]]
     assert rows == [["ReadingCircle", "fits"], ["ReadingCircle", "GSI1", "active"], ["ReadingCircle", "GSI2", "active"]]
 
 
-def test_a_store_that_is_not_there_is_said_and_not_made(host: CommandLine) -> None:
+def test_a_missing_store_is_an_error_and_is_not_created(host: CommandLine) -> None:
     for command in ("status", "stats", "export out", "backup copy.db"):
         assert "There is no store at data/zataku.db" in host.refused("store", *command.split())
     assert list(host.folder.iterdir()) == []
 
 
-def test_a_table_that_differs_ends_with_one(host: CommandLine) -> None:
+def test_the_status_exits_with_1_when_a_table_differs(host: CommandLine) -> None:
     other = Table("ReadingCircle", pk="PK", sk="SK", ttl="until")
-    make(Path("zataku.db"), table=other)
-    said = host("store", "status", "--store", "zataku.db")
-    assert said.code == 1
-    assert "differs: no index GSI1, no index GSI2, its time to live is until, not expiresAt" in said.out
+    put_items(Path("zataku.db"), table=other)
+    result = host("store", "status", "--store", "zataku.db")
+    assert result.code == 1
+    assert "differs: no index GSI1, no index GSI2, its time to live is until, not expiresAt" in result.out
 
 
 def test_a_table_of_another_environment_is_absent(host: CommandLine, store: Path) -> None:
-    said = host("store", "status", "--env", "dev")
-    assert said.code == 1
-    assert "ReadingCircle-dev         absent" in said.out
-    assert "stored; no design was found for it" in said.out
+    result = host("store", "status", "--env", "dev")
+    assert result.code == 1
+    assert "ReadingCircle-dev         absent" in result.out
+    assert "stored; no design was found for it" in result.out
 
 
-def test_without_a_design_the_state_of_a_file_is_told_all_the_same(bare: CommandLine, store: Path, monkeypatch) -> None:
+def test_commands_that_only_read_a_file_need_no_design(bare: CommandLine, store: Path, monkeypatch) -> None:
     monkeypatch.delenv("ZATAKU_DESIGNS")
     assert "stored; no design was found for it" in bare.good("store", "status")
     bare.good("store", "stats")
@@ -75,19 +75,21 @@ def test_without_a_design_the_state_of_a_file_is_told_all_the_same(bare: Command
     assert "There is no design" in bare.refused("store", "status", "--store", "dynamodb:")
 
 
-def test_the_variable_names_the_store(host: CommandLine, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_variable_names_the_store(
+    host: CommandLine, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store.rename(host.folder / "moved.db")
     store.with_name("zataku.db-wal").rename(host.folder / "moved.db-wal")
     monkeypatch.setenv("ZATAKU_STORE", "moved.db")
     assert "moved.db" in host.good("store", "status")
 
 
-def test_figures_for_a_person_and_for_a_program(host: CommandLine, store: Path) -> None:
+def test_statistics_are_printed_as_text_and_as_json(host: CommandLine, store: Path) -> None:
     figures = json.loads(host.good("store", "stats", "--json"))
     assert figures["store"] == "data/zataku.db"
     sizes = {(size["table"], size["index"]): size["items"] for size in figures["sizes"]}
-    assert sizes == {("ReadingCircle", None): ALL, ("ReadingCircle", "GSI1"): 1, ("ReadingCircle", "GSI2"): 1}
-    usage = {each["pattern"]: each for each in figures["usage"]}
+    assert sizes == {("ReadingCircle", None): ITEM_COUNT, ("ReadingCircle", "GSI1"): 1, ("ReadingCircle", "GSI2"): 1}
+    usage = {pattern["pattern"]: pattern for pattern in figures["usage"]}
     notes = usage["ReadingCircle.notes_on"]
     assert (notes["calls"], notes["read_units"], notes["units_per_call"]) == (1, 0.5, 0.5)
     printed = host.good("store", "stats")
@@ -95,50 +97,50 @@ def test_figures_for_a_person_and_for_a_program(host: CommandLine, store: Path) 
     assert "ReadingCircle.notes_on" in printed
 
 
-def test_a_store_that_was_never_used_says_so(host: CommandLine) -> None:
-    make(Path("zataku.db"))
+def test_the_statistics_of_an_unused_store_are_empty(host: CommandLine) -> None:
+    put_items(Path("zataku.db"))
     assert "Nothing has been used yet." in host.good("store", "stats", "--store", "zataku.db")
 
 
-def test_a_backup_is_put_back_and_what_was_there_is_kept(host: CommandLine, store: Path) -> None:
+def test_a_restore_keeps_a_copy_of_the_replaced_store(host: CommandLine, store: Path) -> None:
     host.good("store", "backup", "copy.db")
-    make(store, member(77))
+    put_items(store, member(77))
     printed = host.good("store", "restore", "copy.db", "--yes")
     assert "What was there is kept as data/zataku.db.before-restore." in printed
-    assert items(store) == ALL
-    assert items(store.with_name("zataku.db.before-restore")) == ALL + 1
+    assert count_items(store) == ITEM_COUNT
+    assert count_items(store.with_name("zataku.db.before-restore")) == ITEM_COUNT + 1
 
 
-def test_a_backup_never_replaces_a_file(host: CommandLine, store: Path) -> None:
+def test_a_backup_does_not_overwrite_a_file(host: CommandLine, store: Path) -> None:
     (host.folder / "copy.db").write_text("precious")
     assert "copy.db is there already" in host.refused("store", "backup", "copy.db")
     assert (host.folder / "copy.db").read_text() == "precious"
 
 
-def test_nobody_is_asked_where_nobody_is(host: CommandLine, store: Path) -> None:
+def test_a_restore_without_a_terminal_needs_the_yes_option(host: CommandLine, store: Path) -> None:
     before = store.read_bytes()
     host.good("store", "backup", "copy.db")
     assert "add --yes" in host.refused("store", "restore", "copy.db")
     assert store.read_bytes() == before
 
 
-def test_a_damaged_store_is_said_and_can_be_restored(host: CommandLine, store: Path) -> None:
+def test_a_damaged_store_is_reported_and_can_be_restored(host: CommandLine, store: Path) -> None:
     host.good("store", "backup", "copy.db")
     pages = store.read_bytes()
     store.write_bytes(pages[:4096] + os.urandom(len(pages) - 4096))
     assert host.refused("store", "status").endswith("(store_damaged)")
     host.good("store", "restore", "copy.db", "--yes")
-    assert items(store) == ALL
+    assert count_items(store) == ITEM_COUNT
 
 
-def test_a_store_that_is_gone_is_restored_from_its_backup(host: CommandLine, store: Path) -> None:
+def test_a_backup_can_be_restored_where_no_store_exists(host: CommandLine, store: Path) -> None:
     host.good("store", "backup", "copy.db")
     printed = host.good("store", "restore", "copy.db", "--yes", "--store", "new/circle.db")
     assert "kept" not in printed
-    assert items(host.folder / "new" / "circle.db") == ALL
+    assert count_items(host.folder / "new" / "circle.db") == ITEM_COUNT
 
 
-def test_a_bad_backup_changes_nothing(host: CommandLine, store: Path) -> None:
+def test_an_invalid_backup_changes_nothing(host: CommandLine, store: Path) -> None:
     before = store.read_bytes()
     (host.folder / "copy.db").write_bytes(os.urandom(9000))
     assert "copy.db" in host.refused("store", "restore", "copy.db", "--yes")
@@ -146,28 +148,28 @@ def test_a_bad_backup_changes_nothing(host: CommandLine, store: Path) -> None:
     assert store.read_bytes() == before
 
 
-def test_items_move_from_one_store_to_another(host: CommandLine, store: Path) -> None:
-    assert f"ReadingCircle: {ALL} items" in host.good("store", "export", "out")
+def test_an_export_is_imported_into_another_store(host: CommandLine, store: Path) -> None:
+    assert f"ReadingCircle: {ITEM_COUNT} items" in host.good("store", "export", "out")
     assert "already holds the complete export" in host.good("store", "export", "out")
     host.good("store", "export", "out", "--again")
     printed = host.good("store", "import", "out", "--store", "new.db")
     assert "and every item was read back" in printed
-    assert items(host.folder / "new.db") == ALL
+    assert count_items(host.folder / "new.db") == ITEM_COUNT
     assert "is not empty" in host.refused("store", "import", "out", "--store", "new.db")
     assert "read back" not in host.good("store", "import", "out", "--store", "new.db", "--merge", "--no-verify")
 
 
-def test_items_move_from_one_environment_to_another(host: CommandLine, store: Path) -> None:
+def test_an_export_is_imported_into_another_environment(host: CommandLine, store: Path) -> None:
     host.good("store", "export", "out")
     host.good("store", "import", "out", "--store", "dev.db", "--env", "dev", "--from-env", "prod")
     first = host.good("store", "stats", "--store", "dev.db", "--env", "dev").splitlines()[1]
-    assert first.split()[:2] == ["ReadingCircle-dev", str(ALL)]
+    assert first.split()[:2] == ["ReadingCircle-dev", str(ITEM_COUNT)]
 
 
-def test_an_export_that_is_stopped_goes_on(host: CommandLine) -> None:
-    asyncio.run(filled(host.folder / "large.db", 6_000))
-    words = ["store", "export", "out", "--store", "large.db"]
-    process = interruptible_process(*words, folder=host.folder)
+def test_an_interrupted_export_is_continued(host: CommandLine) -> None:
+    asyncio.run(create_store(host.folder / "large.db", 6_000))
+    arguments = ["store", "export", "out", "--store", "large.db"]
+    process = interruptible_process(*arguments, folder=host.folder)
     assert process.stderr is not None
     assert process.stderr.readline().startswith("ReadingCircle: 0 of 6,002 items")
     process.send_signal(signal.SIGINT)
@@ -176,7 +178,7 @@ def test_an_export_that_is_stopped_goes_on(host: CommandLine) -> None:
     assert process.wait() == 130
     assert rest.endswith("zataku: Stopped. The same command goes on where it stopped.\n")
     assert "Traceback" not in rest
-    assert "ReadingCircle: 6,002 items" in host.good(*words)
+    assert "ReadingCircle: 6,002 items" in host.good(*arguments)
 
 
 def test_a_design_without_earlier_versions_has_nothing_to_migrate(host: CommandLine, store: Path) -> None:
@@ -198,13 +200,13 @@ def test_expired_items_are_swept(host: CommandLine, store: Path) -> None:
         )
         for number in range(3)
     ]
-    make(store, *notes)
+    put_items(store, *notes)
     assert host.good("store", "sweep") == "1 expired item deleted.\n"
     assert host.good("store", "sweep") == "0 expired items deleted.\n"
-    assert items(store) == ALL + 2
+    assert count_items(store) == ITEM_COUNT + 2
 
 
-def test_commands_run_in_a_process_of_their_own(host: CommandLine, store: Path) -> None:
+def test_commands_run_as_a_process(host: CommandLine, store: Path) -> None:
     done = own_process("store", "status", folder=host.folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert "fits" in done.stdout
@@ -214,6 +216,6 @@ def test_commands_run_in_a_process_of_their_own(host: CommandLine, store: Path) 
     assert refused.stderr.endswith("(bad_input)\n")
 
 
-def test_designs_can_be_named_with_the_command(bare: CommandLine, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_designs_can_be_named_by_an_option(bare: CommandLine, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ZATAKU_DESIGNS")
     assert "fits" in bare.good("store", "status", "--designs", FILE)

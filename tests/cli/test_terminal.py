@@ -1,4 +1,4 @@
-"""At a terminal there are rules, bars and questions; in a pipe there are plain columns and lines."""
+"""Output at a terminal, with rules, progress bars and prompts, and in a pipe, with plain columns and lines."""
 
 import os
 import pty
@@ -14,67 +14,67 @@ from zataku.cli.progress import ProgressLines, progress_report
 from zataku.clock import ManualClock
 
 
-def at_terminal(*words: str, typing: str = "") -> tuple[int, str]:
-    """Run a command at a terminal of its own, type something, and see all that appears there."""
-    ours, theirs = pty.openpty()
+def run_at_terminal(*arguments: str, typing: str = "") -> tuple[int, str]:
+    """Run a command at a terminal of its own, type something, and return its exit code and output."""
+    terminal, process_end = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "zataku", *words],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
+        [sys.executable, "-m", "zataku", *arguments],
+        stdin=process_end,
+        stdout=process_end,
+        stderr=process_end,
         env=os.environ | {"TERM": "xterm", "COLUMNS": "120", "LINES": "50"},
     )
-    os.close(theirs)
-    os.write(ours, typing.encode())
-    shown = b""
+    os.close(process_end)
+    os.write(terminal, typing.encode())
+    output = b""
     while True:
         try:
-            more = os.read(ours, 4096)
+            chunk = os.read(terminal, 4096)
         except OSError:
-            # The other end of a terminal that has been closed.
+            # The process has closed its end.
             break
-        if not more:
+        if not chunk:
             break
-        shown += more
-    os.close(ours)
-    return process.wait(), shown.decode().replace("\r\n", "\n")
+        output += chunk
+    os.close(terminal)
+    return process.wait(), output.decode().replace("\r\n", "\n")
 
 
-def test_a_document_is_set_for_reading(host: CommandLine) -> None:
-    code, shown = at_terminal("design", "show", "reading_circle")
+def test_a_design_document_is_rendered_at_a_terminal(host: CommandLine) -> None:
+    code, shown = run_at_terminal("design", "show", "reading_circle")
     assert code == 0
     assert "\x1b[" in shown
     assert "| --- |" not in shown
 
 
-def test_a_list_has_rules(host: CommandLine) -> None:
-    code, shown = at_terminal("design", "list")
+def test_a_list_has_rules_at_a_terminal(host: CommandLine) -> None:
+    code, shown = run_at_terminal("design", "list")
     assert code == 0
     assert "─" in shown
     assert "reading_circle" in shown
 
 
-def test_a_backup_shows_a_bar(host: CommandLine, store: Path) -> None:
-    code, shown = at_terminal("store", "backup", "copy.db")
+def test_a_backup_shows_a_progress_bar_at_a_terminal(host: CommandLine, store: Path) -> None:
+    code, shown = run_at_terminal("store", "backup", "copy.db")
     assert code == 0
     assert "━" in shown
     assert "pages" in shown
 
 
-def test_the_stores_name_must_be_typed_before_it_is_replaced(host: CommandLine, store: Path) -> None:
+def test_a_restore_at_a_terminal_needs_the_name_of_the_store(host: CommandLine, store: Path) -> None:
     host.good("store", "backup", "copy.db")
     before = store.read_bytes()
-    code, shown = at_terminal("store", "restore", "copy.db", typing="yes\n")
+    code, shown = run_at_terminal("store", "restore", "copy.db", typing="yes\n")
     assert code == 1
     assert "Type zataku.db to go on: " in shown
     assert "That is not the name. Nothing was changed." in shown
     assert store.read_bytes() == before
-    code, shown = at_terminal("store", "restore", "copy.db", typing="zataku.db\n")
+    code, shown = run_at_terminal("store", "restore", "copy.db", typing="zataku.db\n")
     assert code == 0
     assert "is restored from copy.db" in shown
 
 
-def test_columns_in_a_pipe_are_as_wide_as_they_need_to_be(capsys: pytest.CaptureFixture[str]) -> None:
+def test_columns_in_a_pipe_are_as_wide_as_their_values(capsys: pytest.CaptureFixture[str]) -> None:
     print_columns(("name", "items"), [("a" * 200, "1"), ("b", "1,000")], right=("items",))
     assert capsys.readouterr().out.splitlines() == [
         "name" + " " * 198 + "items",
@@ -83,7 +83,7 @@ def test_columns_in_a_pipe_are_as_wide_as_they_need_to_be(capsys: pytest.Capture
     ]
 
 
-async def test_lines_come_every_few_seconds_and_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_progress_lines_are_printed_every_few_seconds_and_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
     clock = ManualClock()
     lines = ProgressLines("items", clock)
     for done in range(0, 1200, 100):
@@ -97,7 +97,7 @@ async def test_lines_come_every_few_seconds_and_at_the_end(capsys: pytest.Captur
     ]
 
 
-def test_what_is_done_is_told_without_knowing_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_without_a_known_total_prints_the_count(capsys: pytest.CaptureFixture[str]) -> None:
     with progress_report("items", ManualClock()) as report:
         report("Deleted", 1000, None)
         report("Deleted", 2000, None)
@@ -107,7 +107,7 @@ def test_what_is_done_is_told_without_knowing_the_end(capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    ("size", "words"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (12_345_678, "12.3 MB"), (5e15, "5,000.0 TB")]
+    ("size", "text"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (12_345_678, "12.3 MB"), (5e15, "5,000.0 TB")]
 )
-def test_sizes_have_the_unit_that_a_person_would_choose(size: float, words: str) -> None:
-    assert format_bytes(size) == words
+def test_sizes_are_printed_in_the_largest_fitting_unit(size: float, text: str) -> None:
+    assert format_bytes(size) == text
