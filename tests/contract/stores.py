@@ -126,7 +126,7 @@ DYNAMODB = frozenset({"transactions", "streams", "ttl", "local-indexes"})
 EMBEDDED = DYNAMODB | {"backups", "sweeping"}
 
 OWN_CLOCK = {
-    "test_a_change_says_when_it_happened": "The service stamps changes by its own clock, which a test cannot advance.",
+    "test_a_change_has_the_time_of_its_write": "The service stamps changes by its own clock.",
 }
 _FETCH = "A local index returns only the attributes it holds; AWS fetches the others from the table."
 _PADDING = "SET past the end of a list fills the gap with nulls; AWS appends."

@@ -21,7 +21,7 @@ async def expiring(store: Store, clock: ManualClock) -> Game:
     return await store.put(Game(game_id="g1", note="old", expires_at=int(clock.now()) + 10))
 
 
-async def test_an_item_is_there_until_its_second(store: Store, clock: ManualClock, expiring: Game):
+async def test_an_item_is_readable_until_the_second_it_expires(store: Store, clock: ManualClock, expiring: Game):
     await clock.advance(9)
     assert await store.get(KEY, strong=True) == expiring
     await clock.advance(1)
@@ -42,7 +42,7 @@ async def test_an_expired_item_is_invisible_to_every_read(store: Store, clock: M
     assert move.expires_at
 
 
-async def test_a_count_leaves_out_what_awaits_its_sweep(store: Store, clock: ManualClock, expiring: Game):
+async def test_a_count_excludes_expired_items_that_are_not_swept_yet(store: Store, clock: ManualClock, expiring: Game):
     await store.write_many(put=[Move(game_id="g1", turn_number=at, expires_at=expiring.expires_at) for at in (1, 2)])
     await store.put(Move(game_id="g1", turn_number=3))
     await eventually(lambda: store.count(moves_of("g1")), 3)
@@ -56,7 +56,7 @@ async def test_a_view_of_an_expired_item_is_invisible(store: Store, clock: Manua
     await eventually(lambda: store.first(game_line("g1")), None)
 
 
-async def test_if_absent_writes_over_an_expired_item(store: Store, clock: ManualClock, expiring: Game):
+async def test_if_absent_replaces_an_expired_item(store: Store, clock: ManualClock, expiring: Game):
     with pytest.raises(ConditionFailed):
         await store.put(Game(game_id="g1"), if_absent=True)
     await clock.advance(10)
@@ -85,7 +85,7 @@ async def test_an_expired_item_cannot_be_updated(store: Store, clock: ManualCloc
         await run_transaction(store, lambda tx: tx.update(KEY, turn.add(1)))
 
 
-async def test_more_time_can_be_given_before_it_is_up(store: Store, clock: ManualClock, expiring: Game):
+async def test_the_expiry_of_an_item_can_be_postponed_or_removed(store: Store, clock: ManualClock, expiring: Game):
     await store.update(KEY, expires.add(100))
     await clock.advance(50)
     assert await store.sweep() == 0
@@ -96,7 +96,7 @@ async def test_more_time_can_be_given_before_it_is_up(store: Store, clock: Manua
 
 
 @pytest.mark.needs("sweeping")
-async def test_a_sweep_deletes_what_has_expired_and_nothing_else(store: Store, clock: ManualClock):
+async def test_a_sweep_deletes_expired_items_and_no_others(store: Store, clock: ManualClock):
     now = int(clock.now())
     moves = [Move(game_id="g1", turn_number=at, expires_at=now + at) for at in range(1, 41)]
     forever = Move(game_id="g1", turn_number=99)
@@ -128,7 +128,7 @@ async def test_a_sweep_visits_every_table(open_store, clock: ManualClock):
 
 
 @pytest.mark.needs("sweeping")
-async def test_a_sweep_takes_items_out_of_their_indexes(store: Store, clock: ManualClock):
+async def test_a_sweep_removes_items_from_their_indexes(store: Store, clock: ManualClock):
     vote = Vote(game_id="g1", turn_number=1, user_id="ann", candidate_id="c", expires_at=int(clock.now()) + 1)
     await store.put(vote)
     await clock.advance(1)
@@ -139,7 +139,7 @@ async def test_a_sweep_takes_items_out_of_their_indexes(store: Store, clock: Man
 
 @pytest.mark.needs("streams")
 @pytest.mark.needs("sweeping")
-async def test_a_swept_item_is_marked_in_the_stream(store: Store, clock: ManualClock, expiring: Game):
+async def test_the_stream_marks_a_swept_item_as_expired(store: Store, clock: ManualClock, expiring: Game):
     await store.put(Game(game_id="g2"))
     await clock.advance(10)
     await store.sweep()

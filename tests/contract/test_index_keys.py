@@ -44,15 +44,15 @@ rank = path(Snapshot, lambda it: it.level_rank)
 
 
 @board.view(Candidate)
-class MadeAt(View, frozen=True, kw_only=True, rename="camel"):
-    """When a candidate was made."""
+class CandidateTime(View, frozen=True, kw_only=True, rename="camel"):
+    """The time at which a candidate was proposed."""
 
     created_at: str
 
 
-@board.query(returns=MadeAt)
+@board.query(returns=CandidateTime)
 def candidates_of(user_id: str) -> Span:
-    """The candidates a user made."""
+    """The candidates that a user proposed."""
     return by_user.partition(f"USER#{user_id}").begins_with("CANDIDATE#")
 
 
@@ -87,13 +87,13 @@ async def test_an_update_moves_the_item_in_the_index(store: Store):
     )
 
 
-async def test_an_update_that_does_not_touch_a_key_leaves_the_index_place(store: Store):
+async def test_an_update_of_other_fields_keeps_the_item_in_its_index(store: Store):
     await store.put(Game(game_id="g1"))
     now = await store.update(KEY, turn.add(1))
     await assert_query_returns(store, games_with("ACTIVE"), now)
 
 
-async def test_a_delete_takes_the_item_out_of_every_index(store: Store):
+async def test_a_delete_removes_the_item_from_every_index(store: Store):
     await store.put(Game(game_id="g1", public=True))
     await assert_query_returns(store, listed_with("ACTIVE"), Listed(game_id="g1"))
     await store.delete(KEY)
@@ -120,7 +120,7 @@ async def test_a_batch_moves_items_in_indexes(store: Store):
     await assert_query_returns(store, games_with("ACTIVE"), games[1])
 
 
-async def test_a_derived_key_follows_what_it_is_made_from(store: Store):
+async def test_a_derived_key_follows_the_fields_it_is_derived_from(store: Store):
     was = await store.put(Game(game_id="g1"))
     await assert_query_returns(store, listed_with("ACTIVE"))
     now = await store.save(replace(was, public=True), was=was)
@@ -137,10 +137,10 @@ async def test_a_derived_key_follows_what_it_is_made_from(store: Store):
     [
         pytest.param(status.set("FINISHED"), id="one source of a derived key"),
         pytest.param(public.set(True), id="the other source of a derived key"),
-        pytest.param(created.set_if_missing("2026"), id="a value that depends on what is there"),
+        pytest.param(created.set_if_missing("2026"), id="a value that depends on the stored item"),
     ],
 )
-async def test_an_update_that_cannot_tell_an_index_key_is_refused(store: Store, edit):
+async def test_an_update_that_cannot_compute_an_index_key_is_refused(store: Store, edit):
     before = await store.put(Game(game_id="g1"))
     with pytest.raises(StaleIndexKey, match="save") as refused:
         await store.update(KEY, edit)
@@ -150,7 +150,7 @@ async def test_an_update_that_cannot_tell_an_index_key_is_refused(store: Store, 
     assert await store.get(KEY, strong=True) == before
 
 
-async def test_a_sparse_key_appears_and_vanishes_by_update(open_store):
+async def test_an_update_adds_and_removes_a_sparse_index_key(open_store):
     store = await open_store(ranking)
     key = Snapshot.key(user_id="a", date="d")
     await store.put(Snapshot(user_id="a", date="d", level=50))
@@ -163,7 +163,7 @@ async def test_a_sparse_key_appears_and_vanishes_by_update(open_store):
     await assert_query_returns(store, ranked("d"))
 
 
-async def test_a_sparse_key_of_two_fields_needs_both(store: Store):
+async def test_an_index_key_of_two_fields_needs_both(store: Store):
     candidate = Candidate(game_id="g1", turn_number=1, candidate_id="c1")
     key = Candidate.key(game_id="g1", turn_number=1, candidate_id="c1")
     user, at = path(Candidate, lambda it: it.user_id), path(Candidate, lambda it: it.created_at)
@@ -171,12 +171,12 @@ async def test_a_sparse_key_of_two_fields_needs_both(store: Store):
     await store.update(key, user.set("ann"))
     await assert_query_returns(store, candidates_of("ann"))
     await store.update(key, at.set("t1"))
-    await assert_query_returns(store, candidates_of("ann"), MadeAt(created_at="t1"))
+    await assert_query_returns(store, candidates_of("ann"), CandidateTime(created_at="t1"))
     await store.update(key, user.remove())
     await assert_query_returns(store, candidates_of("ann"))
 
 
-async def test_a_plain_attribute_is_an_index_key_as_it_is(open_store):
+async def test_a_plain_attribute_can_be_an_index_key(open_store):
     store = await open_store(connections)
     room = path(Connection, lambda it: it.room_id)
     key = Connection.key(connection_id="c1")
@@ -193,16 +193,16 @@ async def test_a_plain_attribute_is_an_index_key_as_it_is(open_store):
 
 async def test_an_index_without_sort_key_holds_many_items(open_store):
     store = await open_store(connections)
-    everybody = {Connection(connection_id=f"c{number}", room_id="r1") for number in range(30)}
-    await store.write_many(put=everybody)
+    connected = {Connection(connection_id=f"c{number}", room_id="r1") for number in range(30)}
+    await store.write_many(put=connected)
     for _ in range(50):
-        found = {it async for it in store.each(connections_in("r1"))}
-        if found == everybody:
+        listed = {it async for it in store.each(connections_in("r1"))}
+        if listed == connected:
             break
-    assert found == everybody
+    assert listed == connected
 
 
-async def test_a_local_index_key_appears_changes_and_vanishes(store: Store):
+async def test_a_local_index_follows_the_updates_of_its_key(store: Store):
     votes = path(Candidate, lambda it: it.vote_count)
     candidates = [
         Candidate(game_id="g1", turn_number=1, candidate_id=name, vote_count=count)
@@ -216,7 +216,7 @@ async def test_a_local_index_key_appears_changes_and_vanishes(store: Store):
     await assert_query_returns(store, favourites("g1", 1), third, candidates[0])
 
 
-async def test_keys_that_only_lie_in_indexes_follow_a_save(open_store):
+async def test_fields_stored_only_in_index_keys_follow_a_save(open_store):
     store = await open_store(kifu)
     was = await store.put(Kifu(username="u", kifu_id="k", share_code="s1", slug="a/b"))
     await assert_query_returns(store, slugs("u", "a/"), Slug(kifu_id="k", slug="a/b", share_code="s1"))
@@ -225,8 +225,8 @@ async def test_keys_that_only_lie_in_indexes_follow_a_save(open_store):
     await assert_query_returns(store, slugs("u", ""), Slug(kifu_id="k", slug="c"))
     await assert_query_returns(store, kifu_shared_as("s1"))
     await assert_query_returns(store, kifu_by_creation("u"), KifuLine(username="u", kifu_id="k", slug="c", share=False))
-    again = await store.save(replace(now, share_code="s2"), was=now)
-    await assert_query_returns(store, kifu_shared_as("s2"), again)
+    shared = await store.save(replace(now, share_code="s2"), was=now)
+    await assert_query_returns(store, kifu_shared_as("s2"), shared)
 
 
 async def test_a_projected_attribute_follows_its_item(open_store):
@@ -237,7 +237,7 @@ async def test_a_projected_attribute_follows_its_item(open_store):
     await assert_query_returns(store, levels("d", 1, 99), LevelLine(name="Bye", level=50))
 
 
-async def test_a_computed_name_finds_its_owner(open_store):
+async def test_a_profile_is_found_by_its_derived_name(open_store):
     store = await open_store(ranking)
     was = await store.put(Profile(user_id="a", name="Hello"))
     await assert_query_returns(store, named("hELLO"), FoundName(user_id="a"))
@@ -248,7 +248,7 @@ async def test_a_computed_name_finds_its_owner(open_store):
     await assert_query_returns(store, named("bye"), FoundName(user_id="a"))
 
 
-async def test_keys_only_views_read_the_fields_of_keys(store: Store):
+async def test_a_keys_only_view_reads_its_fields_from_the_keys(store: Store):
     await store.put(Follow(user_id="ann", other_id="bob", since="2025"))
     await assert_query_returns(store, followers_of("bob"), Follower(user_id="ann", other_id="bob"))
     await store.delete(Follow.key(user_id="ann", other_id="bob"))

@@ -1,4 +1,4 @@
-"""Acknowledged writes survive a reopen, and designs may gain tables and indexes."""
+"""Acknowledged writes survive closing and opening; a design may gain tables and indexes."""
 
 import asyncio
 from pathlib import Path
@@ -36,7 +36,7 @@ from zataku.table import (
 KEY = Game.key(game_id="g1")
 
 
-async def test_everything_is_there_when_the_store_is_opened_again(open_store):
+async def test_items_and_indexes_survive_closing_and_opening(open_store):
     store = await open_store(board, connections)
     vote = Vote(game_id="g1", turn_number=1, user_id="ann", candidate_id="c", created_at="t")
     candidate = Candidate(game_id="g1", turn_number=1, candidate_id="c", vote_count=3)
@@ -44,15 +44,15 @@ async def test_everything_is_there_when_the_store_is_opened_again(open_store):
     await store.write_many(put=[game, vote, candidate, Connection(connection_id="c1")])
     before = await contents(store)
     await store.close()
-    again = await open_store(board, connections)
-    assert await contents(again) == before
-    await assert_query_returns(again, games_with("ACTIVE"), game)
-    await assert_query_returns(again, listed_with("ACTIVE"), Listed(game_id="g1"))
-    await assert_query_returns(again, votes_of("ann"), VoteLine(candidate_id="c", created_at="t"))
-    await assert_query_returns(again, favourites("g1", 1), candidate)
+    reopened = await open_store(board, connections)
+    assert await contents(reopened) == before
+    await assert_query_returns(reopened, games_with("ACTIVE"), game)
+    await assert_query_returns(reopened, listed_with("ACTIVE"), Listed(game_id="g1"))
+    await assert_query_returns(reopened, votes_of("ann"), VoteLine(candidate_id="c", created_at="t"))
+    await assert_query_returns(reopened, favourites("g1", 1), candidate)
 
 
-async def test_a_store_is_closed_for_good(open_store):
+async def test_a_closed_store_refuses_every_call(open_store):
     store = await open_store(board)
     await store.put(Game(game_id="g1"))
     await store.close()
@@ -69,19 +69,19 @@ async def test_a_store_is_closed_for_good(open_store):
         assert refused.value.code == "store_closed"
 
 
-async def test_writes_under_way_are_finished_by_closing(open_store):
+async def test_closing_finishes_pending_writes_or_refuses_them(open_store):
     store = await open_store(board)
     writes = [asyncio.create_task(store.put(Game(game_id=f"g{at}"))) for at in range(20)]
     await asyncio.sleep(0)
     await store.close()
-    done = await asyncio.gather(*writes, return_exceptions=True)
-    assert all(isinstance(it, Game | StoreClosed) for it in done)
-    again = await open_store(board)
-    kept = await contents(again)
-    assert all(kept[repr(it)] == 1 for it in done if isinstance(it, Game))
+    results = await asyncio.gather(*writes, return_exceptions=True)
+    assert all(isinstance(it, Game | StoreClosed) for it in results)
+    reopened = await open_store(board)
+    stored = await contents(reopened)
+    assert all(stored[repr(it)] == 1 for it in results if isinstance(it, Game))
 
 
-async def test_a_store_is_left_by_its_block(open_store):
+async def test_a_store_is_closed_at_the_end_of_its_block(open_store):
     async with await open_store(board) as store:
         await store.put(Game(game_id="g1"))
     with pytest.raises(StoreClosed):
@@ -103,8 +103,8 @@ async def test_a_table_that_is_not_opened_keeps_its_items(open_store):
     await store.close()
     other = await open_store(connections)
     await other.close()
-    again = await open_store(board)
-    assert await again.get(KEY, strong=True) == Game(game_id="g1")
+    reopened = await open_store(board)
+    assert await reopened.get(KEY, strong=True) == Game(game_id="g1")
 
 
 async def test_two_tables_of_one_name_are_refused(open_store):
@@ -113,7 +113,7 @@ async def test_two_tables_of_one_name_are_refused(open_store):
 
 
 def diary(generation: int, *, local: bool = False, pk: str = "pk") -> tuple[Table, type[Entity], object]:
-    """The same table as it is declared over the years."""
+    """One table as declared by two generations of a program: the second adds an index."""
     table = Table("DiaryOverYears", pk=pk, sk="sk")
     if generation > 1:
         by_mood = table.index("MoodIndex", pk="mood", sk="sk")
@@ -121,7 +121,7 @@ def diary(generation: int, *, local: bool = False, pk: str = "pk") -> tuple[Tabl
         table.local_index("MoodLocally", sk="mood")
 
     class Entry(Entity, frozen=True, kw_only=True):
-        """A day."""
+        """The entry of one day."""
 
         owner: str
         day: int
@@ -136,7 +136,7 @@ def diary(generation: int, *, local: bool = False, pk: str = "pk") -> tuple[Tabl
     return table, Entry, table.query(returns=Entry)(in_mood) if generation > 1 else None
 
 
-async def active(store: Store) -> None:
+async def wait_for_indexes(store: Store) -> None:
     await eventually(lambda: _statuses(store), {"active"})
 
 
@@ -145,66 +145,66 @@ async def _statuses(store: Store) -> set[str]:
     return {state.status for state in await store.index_states()}
 
 
-async def test_a_new_global_index_is_filled_with_what_is_there(open_store):
-    young, entry, _ = diary(1)
-    store = await open_store(young)
+async def test_a_new_global_index_is_filled_with_the_existing_items(open_store):
+    first, entry, _ = diary(1)
+    store = await open_store(first)
     days = [entry(owner=f"o{day % 3}", day=day, mood="glad" if day % 2 else None) for day in range(200)]
     await store.write_many(put=days)
     await store.close()
-    grown, entry, in_mood = diary(2)
-    store = await open_store(grown)
+    second, entry, in_mood = diary(2)
+    store = await open_store(second)
     await store.put(entry(owner="o1", day=999, mood="glad"))
     await store.delete(entry.key(owner="o1", day=1))
-    await active(store)
+    await wait_for_indexes(store)
     expected = [entry(owner=day.owner, day=day.day, mood="glad") for day in days if day.mood and day.day != 1]
     await assert_query_returns(store, in_mood("glad"), *expected, entry(owner="o1", day=999, mood="glad"))
 
 
-async def test_an_index_that_is_being_filled_is_not_read(open_store):
-    """The query either raises that the index is not ready, or returns all items."""
-    young, entry, _ = diary(1)
-    store = await open_store(young)
+async def test_an_index_that_is_being_filled_never_returns_part_of_its_items(open_store):
+    """The query raises IndexNotReady or returns all items."""
+    first, entry, _ = diary(1)
+    store = await open_store(first)
     await store.write_many(put=[entry(owner="o", day=day, mood="glad") for day in range(300)])
     await store.close()
-    grown, _, in_mood = diary(2)
-    store = await open_store(grown)
+    second, _, in_mood = diary(2)
+    store = await open_store(second)
 
-    async def look(query: Query) -> int | None:
+    async def count_results(query: Query) -> int | None:
         try:
             return len([it async for it in store.each(query)])
         except IndexNotReady:
             return None
 
-    assert await look(in_mood("glad")) in (None, 300)
-    await active(store)
-    await eventually(lambda: look(in_mood("glad")), 300)
+    assert await count_results(in_mood("glad")) in (None, 300)
+    await wait_for_indexes(store)
+    await eventually(lambda: count_results(in_mood("glad")), 300)
 
 
 @pytest.mark.needs("local-indexes")
 async def test_a_local_index_cannot_be_added_later(open_store):
-    young, entry, _ = diary(1)
-    store = await open_store(young)
+    first, entry, _ = diary(1)
+    store = await open_store(first)
     await store.put(entry(owner="o", day=1))
     await store.close()
-    late, _, _ = diary(1, local=True)
+    with_local_index, _, _ = diary(1, local=True)
     with pytest.raises(SchemaRefused, match="MoodLocally") as refused:
-        await open_store(late)
+        await open_store(with_local_index)
     assert refused.value.code == "schema_refused"
-    again, entry, _ = diary(1)
-    store = await open_store(again)
+    unchanged, entry, _ = diary(1)
+    store = await open_store(unchanged)
     assert await store.get(entry.key(owner="o", day=1), strong=True) == entry(owner="o", day=1)
 
 
 async def test_the_keys_of_a_table_cannot_change(open_store):
-    young, _, _ = diary(1)
-    await (await open_store(young)).close()
+    first, _, _ = diary(1)
+    await (await open_store(first)).close()
     other, _, _ = diary(1, pk="partition")
     with pytest.raises(SchemaRefused):
         await open_store(other)
 
 
 @pytest.mark.needs("backups")
-async def test_a_backup_holds_one_moment_and_a_restore_brings_it_back(open_store, tmp_path: Path):
+async def test_a_restore_returns_the_store_to_the_moment_of_the_backup(open_store, tmp_path: Path):
     store = await open_store(board, connections)
     turn = path(Game, lambda it: it.current_turn)
     games = [Game(game_id=f"g{at}", public=True, created_at=f"t{at:02d}") for at in range(20)]
@@ -223,32 +223,32 @@ async def test_a_backup_holds_one_moment_and_a_restore_brings_it_back(open_store
 
 
 @pytest.mark.needs("backups")
-async def test_a_backup_never_holds_half_a_transaction(open_store, tmp_path: Path):
+async def test_a_backup_never_contains_part_of_a_transaction(open_store, tmp_path: Path):
     store = await open_store(board)
     turn = path(Game, lambda it: it.current_turn)
     names = [f"g{at}" for at in range(8)]
     await store.write_many(put=[Game(game_id=name, note="x" * 20_000) for name in names])
     done = asyncio.Event()
 
-    async def turn_all() -> None:
+    async def update_all() -> None:
         while not done.is_set():
             async with store.transact() as tx:
                 for name in names:
                     tx.update(Game.key(game_id=name), turn.add(1))
 
-    turning = asyncio.create_task(turn_all())
+    updates = asyncio.create_task(update_all())
     for at in range(3):
         await store.backup(tmp_path / f"backup{at}.db")
     done.set()
-    await turning
+    await updates
     for at in range(3):
         await store.restore(tmp_path / f"backup{at}.db")
-        found = await store.snapshot(*(Game.key(game_id=name) for name in names))
-        assert len({it.current_turn for it in found if it}) == 1
+        games = await store.snapshot(*(Game.key(game_id=name) for name in names))
+        assert len({it.current_turn for it in games if it}) == 1
 
 
 @pytest.mark.needs("backups")
-async def test_a_damaged_backup_changes_nothing(open_store, tmp_path: Path):
+async def test_restoring_a_damaged_or_missing_backup_changes_nothing(open_store, tmp_path: Path):
     store = await open_store(board)
     await store.put(Game(game_id="g1"))
     before = await contents(store)

@@ -1,4 +1,4 @@
-"""The changes of a table for those who follow them."""
+"""Streams: the changes of a table, delivered to its consumers."""
 
 import asyncio
 from itertools import pairwise
@@ -16,20 +16,20 @@ pytestmark = pytest.mark.needs("streams")
 
 KEY = Game.key(game_id="g1")
 turn = path(Game, lambda it: it.current_turn)
-tags = path(Candidate, lambda it: it.description)
+description = path(Candidate, lambda it: it.description)
 
 
-def told(changes: list[Change]) -> list[tuple]:
+def summarize(changes: list[Change]) -> list[tuple]:
     return [(it.kind, it.old, it.new) for it in changes]
 
 
-async def test_each_kind_of_write_has_its_kind_of_change(store: Store):
+async def test_each_kind_of_write_records_its_kind_of_change(store: Store):
     first = await store.put(Game(game_id="g1", note="first"))
     second = await store.put(Game(game_id="g1", note="second"))
     third = await store.update(KEY, turn.add(1))
     fourth = await store.save(replace(third, note=None), was=third)
     await store.delete(KEY)
-    assert told(await drain(store.stream(board, "watcher"))) == [
+    assert summarize(await drain(store.stream(board, "watcher"))) == [
         ("INSERT", None, first),
         ("MODIFY", first, second),
         ("MODIFY", second, third),
@@ -38,30 +38,30 @@ async def test_each_kind_of_write_has_its_kind_of_change(store: Store):
     ]
 
 
-async def test_a_write_that_changes_nothing_is_no_change(store: Store):
+async def test_a_write_that_changes_nothing_records_no_change(store: Store):
     candidate = Candidate(game_id="g1", turn_number=1, candidate_id="c", description="d")
     key = Candidate.key(game_id="g1", turn_number=1, candidate_id="c")
     await store.put(candidate)
     await store.put(candidate)
-    await store.update(key, tags.set("d"))
+    await store.update(key, description.set("d"))
     await store.write_many(put=[candidate])
     async with store.transact() as tx:
         tx.put(candidate)
-    await store.delete(Game.key(game_id="nobody"))
+    await store.delete(Game.key(game_id="absent"))
     await store.save(candidate, was=candidate)
-    assert told(await drain(store.stream(board, "watcher"))) == [("INSERT", None, candidate)]
+    assert summarize(await drain(store.stream(board, "watcher"))) == [("INSERT", None, candidate)]
 
 
-async def test_what_was_refused_is_no_change(store: Store):
+async def test_a_refused_write_records_no_change(store: Store):
     first = await store.put(Game(game_id="g1"))
     with pytest.raises(ConditionFailed):
         await store.put(Game(game_id="g1", note="x"), if_absent=True)
     with pytest.raises(TransactionCancelled):
         await run_transaction(store, lambda tx: tx.put(Game(game_id="g2")), lambda tx: tx.check_absent(KEY))
-    assert told(await drain(store.stream(board, "watcher"))) == [("INSERT", None, first)]
+    assert summarize(await drain(store.stream(board, "watcher"))) == [("INSERT", None, first)]
 
 
-async def test_batches_and_transactions_are_told_item_by_item(store: Store):
+async def test_batches_and_transactions_record_one_change_per_item(store: Store):
     await store.write_many(put=[Move(game_id="g1", turn_number=at) for at in range(30)])
     async with store.transact() as tx:
         for at in range(10):
@@ -73,23 +73,23 @@ async def test_batches_and_transactions_are_told_item_by_item(store: Store):
     assert (kinds.count("INSERT"), kinds.count("REMOVE"), len(kinds)) == (31, 10, 41)
 
 
-async def test_changes_of_one_item_come_in_order(store: Store):
+async def test_changes_of_one_item_are_delivered_in_order(store: Store):
     await store.write_many(put=[Game(game_id=name) for name in "abc"])
-    await asyncio.gather(*(_count(store, name) for name in "abc" for _ in range(4)))
+    await asyncio.gather(*(_increment(store, name) for name in "abc" for _ in range(4)))
     changes = await drain(store.stream(board, "watcher"))
     for name in "abc":
         turns = [it.new.current_turn for it in changes if it.new.game_id == name]
         assert turns == list(range(21))
-        followed = [it for it in changes if it.new.game_id == name]
-        assert all(before.new == after.old for before, after in pairwise(followed))
+        own = [it for it in changes if it.new.game_id == name]
+        assert all(before.new == after.old for before, after in pairwise(own))
 
 
-async def _count(store: Store, name: str) -> None:
+async def _increment(store: Store, name: str) -> None:
     for _ in range(5):
         await store.update(Game.key(game_id=name), turn.add(1))
 
 
-async def test_a_stream_of_keys_tells_which_item_changed(open_store):
+async def test_a_keys_only_stream_delivers_the_key_of_the_changed_item(open_store):
     notices = Table("NoticesOfChanges", pk="PK", sk="SK", stream="KEYS_ONLY")
 
     @notices.entity(pk="BOARD#{name}", sk="NOTICE#{number:03d}")
@@ -106,7 +106,7 @@ async def test_a_stream_of_keys_tells_which_item_changed(open_store):
     assert (change.kind, change.old, change.new) == ("INSERT", None, None)
 
 
-async def test_replaying_the_stream_gives_the_table(store: Store):
+async def test_replaying_the_stream_rebuilds_the_table(store: Store):
     for at in range(60):
         name = f"g{at * 7 % 11}"
         if at % 4 == 3:
@@ -123,7 +123,7 @@ async def test_replaying_the_stream_gives_the_table(store: Store):
     assert sorted(map(repr, replayed.values())) == sorted([repr(it) async for it in store.scan(board)])
 
 
-async def test_reading_again_gives_the_same_until_it_is_acknowledged(store: Store):
+async def test_changes_are_delivered_again_until_they_are_acknowledged(store: Store):
     await store.write_many(put=[Game(game_id=name) for name in "abcd"])
     stream = store.stream(board, "watcher")
     first = await read_changes(stream, 2)
@@ -143,7 +143,7 @@ async def test_an_acknowledgement_covers_everything_before_it(store: Store):
     assert [it for it in await drain(stream) if it not in changes[:3]] == changes[3:]
 
 
-async def test_acknowledging_something_older_does_not_go_back(store: Store):
+async def test_acknowledging_an_older_change_does_not_move_a_consumer_back(store: Store):
     await store.write_many(put=[Game(game_id=name) for name in "abcd"])
     stream = store.stream(board, "watcher")
     changes = await read_changes(stream)
@@ -152,7 +152,7 @@ async def test_acknowledging_something_older_does_not_go_back(store: Store):
     assert await stream.read() == []
 
 
-async def test_consumers_follow_each_at_their_own_pace(store: Store):
+async def test_each_consumer_has_its_own_position(store: Store):
     await store.put(Game(game_id="a"))
     fast, slow = store.stream(board, "fast"), store.stream(board, "slow")
     assert len(await drain(fast)) == 1
@@ -168,25 +168,25 @@ async def test_a_new_consumer_starts_at_the_oldest_change(store: Store):
     assert [it.new.game_id for it in await drain(store.stream(board, "late"))] == ["a", "b"]
 
 
-async def test_an_acknowledgement_survives_the_store(open_store):
+async def test_an_acknowledgement_survives_closing_and_opening(open_store):
     store = await open_store(board)
     await store.write_many(put=[Game(game_id=name) for name in "abcd"])
     changes = await read_changes(store.stream(board, "watcher"))
     await store.stream(board, "watcher").acknowledge(changes[1])
     await store.close()
-    again = await open_store(board)
-    assert [it.position for it in await read_changes(again.stream(board, "watcher"))] == [
+    reopened = await open_store(board)
+    assert [it.position for it in await read_changes(reopened.stream(board, "watcher"))] == [
         it.position for it in changes[2:]
     ]
 
 
-async def test_a_forgotten_consumer_starts_anew(store: Store):
+async def test_a_forgotten_consumer_starts_again_at_the_oldest_change(store: Store):
     await store.write_many(put=[Game(game_id=name) for name in "ab"])
     stream = store.stream(board, "watcher")
     assert len(await drain(stream)) == 2
     await stream.forget()
     assert len(await drain(stream)) == 2
-    await store.stream(board, "nobody").forget()
+    await store.stream(board, "unknown").forget()
 
 
 async def test_a_reader_waits_for_the_first_change(store: Store):
@@ -198,7 +198,7 @@ async def test_a_reader_waits_for_the_first_change(store: Store):
     assert [it.new.game_id for it in changes] == ["a"]
 
 
-async def test_a_change_says_when_it_happened(store: Store, clock: ManualClock):
+async def test_a_change_has_the_time_of_its_write(store: Store, clock: ManualClock):
     await store.put(Game(game_id="a"))
     before = clock.now()
     await clock.advance(3600)
@@ -207,7 +207,7 @@ async def test_a_change_says_when_it_happened(store: Store, clock: ManualClock):
     assert (first.at, second.at) == (before, before + 3600)
 
 
-async def test_changes_are_kept_for_a_day_at_least(store: Store, clock: ManualClock):
+async def test_changes_are_kept_for_at_least_a_day(store: Store, clock: ManualClock):
     await store.put(Game(game_id="a"))
     await clock.advance(23 * 3600)
     await store.put(Game(game_id="b"))
@@ -215,7 +215,7 @@ async def test_changes_are_kept_for_a_day_at_least(store: Store, clock: ManualCl
     assert [it.new.game_id for it in await drain(store.stream(board, "watcher"))] == ["a", "b"]
 
 
-async def test_a_table_without_stream_says_so(open_store):
+async def test_reading_the_stream_of_a_table_without_one_is_refused(open_store):
     store = await open_store(connections)
     with pytest.raises(DesignError, match="stream="):
         store.stream(connections, "watcher")

@@ -26,15 +26,15 @@ class Colour(Enum):
 
 
 class Label(Struct, frozen=True, kw_only=True):
-    """A part with nulls of both kinds."""
+    """A nested struct with a field that omits None and one that stores it as null."""
 
-    left_out: str | None = None
-    kept: Nullable[str] = None
+    omitted: str | None = None
+    explicit: Nullable[str] = None
 
 
 @cabinet.entity(pk="CABINET#{name}", sk="CABINET", index={"day_pk": "COLOUR#{colour}", "day_sk": "{day}#{number:04d}"})
 class Curiosity(Entity, frozen=True, kw_only=True):
-    """Something with many kinds of value."""
+    """An entity with a field of every type of value."""
 
     name: str
     number: int = 0
@@ -71,8 +71,8 @@ async def cabinets(open_store) -> Store:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def one_cabinet(open_shared_store) -> Store:
-    """For what replaces whatever lies there."""
+async def shared_cabinet(open_shared_store) -> Store:
+    """For tests that replace the whole item."""
     return await open_shared_store(cabinet)
 
 
@@ -103,30 +103,30 @@ VALUES = {
     "an empty map": {"nested": {}},
     "maps in lists in a map": {"nested": {"a": [], "b": [{"c": 1}, {}], "": []}},
     "a pair": {"pair": (1, "x")},
-    "one of an enumeration": {"colour": Colour.BLUE},
-    "a day": {"day": DAY},
-    "a moment": {"found_at": MOMENT},
+    "a member of an enumeration": {"colour": Colour.BLUE},
+    "a date": {"day": DAY},
+    "a datetime": {"found_at": MOMENT},
     "an id": {"uuid": UUID(int=7)},
-    "a part": {"label": Label(left_out="x", kept="y")},
-    "an empty part": {"label": Label()},
+    "a nested struct": {"label": Label(omitted="x", explicit="y")},
+    "an empty nested struct": {"label": Label()},
     "false": {"flag": False},
 }
 
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", VALUES)
-async def test_a_value_comes_back_as_it_was(one_cabinet: Store, name: str):
+async def test_a_value_is_read_as_it_was_written(shared_cabinet: Store, name: str):
     fields = VALUES[name]
     written = Curiosity(name="c", **fields)
-    await one_cabinet.put(written)
-    found = await one_cabinet.get(KEY, strong=True)
-    assert found == written
+    await shared_cabinet.put(written)
+    stored = await shared_cabinet.get(KEY, strong=True)
+    assert stored == written
     for field, value in fields.items():
-        assert type(getattr(found, field)) is type(value)
-    assert await one_cabinet.save(replace(found, number=77), was=found) == replace(written, number=77)
+        assert type(getattr(stored, field)) is type(value)
+    assert await shared_cabinet.save(replace(stored, number=77), was=stored) == replace(written, number=77)
 
 
-async def test_none_is_left_out_and_an_explicit_null_is_kept(store: Store):
+async def test_none_is_omitted_unless_the_field_is_nullable(store: Store):
     await store.put(Game(game_id="g1"))
     key, note, winner = Game.key(game_id="g1"), path(Game, lambda it: it.note), path(Game, lambda it: it.winner)
     turn = path(Game, lambda it: it.current_turn)
@@ -135,34 +135,32 @@ async def test_none_is_left_out_and_an_explicit_null_is_kept(store: Store):
         await store.update(key, turn.add(1), when=winner.missing() | note.exists())
 
 
-async def test_nulls_inside_a_part_are_kept_and_left_out_as_well(cabinets: Store):
+async def test_none_in_a_nested_struct_is_omitted_unless_the_field_is_nullable(cabinets: Store):
     await cabinets.put(Curiosity(name="c", label=Label()))
     flag = path(Curiosity, lambda it: it.flag)
-    kept, left_out = (
-        path(Curiosity, lambda it: it.label.kept),
-        path(Curiosity, lambda it: it.label.left_out),
-    )
-    assert await cabinets.update(KEY, flag.set(True), when=kept.has_type("NULL") & left_out.missing())
+    explicit = path(Curiosity, lambda it: it.label.explicit)
+    omitted = path(Curiosity, lambda it: it.label.omitted)
+    assert await cabinets.update(KEY, flag.set(True), when=explicit.has_type("NULL") & omitted.missing())
 
 
-async def test_a_null_can_become_a_value_and_a_null_again(store: Store):
+async def test_a_nullable_field_can_get_a_value_and_become_null_again(store: Store):
     was = await store.put(Game(game_id="g1"))
     won = await store.save(replace(was, winner="AI"), was=was)
-    open_again = await store.save(replace(won, winner=None), was=won)
-    assert await store.get(Game.key(game_id="g1"), strong=True) == open_again
-    assert open_again.winner is None
+    reopened = await store.save(replace(won, winner=None), was=won)
+    assert await store.get(Game.key(game_id="g1"), strong=True) == reopened
+    assert reopened.winner is None
 
 
-async def test_one_and_true_are_kept_apart(store: Store):
+async def test_one_is_not_read_as_true(store: Store):
     was = await store.put(Game(game_id="g1", scores={"a": 1}))
     assert was.scores == {"a": True}
-    found = await store.get(Game.key(game_id="g1"), strong=True)
-    assert found is not None
-    assert type(found.scores["a"]) is int
+    stored = await store.get(Game.key(game_id="g1"), strong=True)
+    assert stored is not None
+    assert type(stored.scores["a"]) is int
 
 
-async def test_a_day_in_an_index_key_is_the_same_by_put_save_and_update(cabinets: Store):
-    """The same values give the same key, whichever way they are written."""
+async def test_put_save_and_update_write_a_date_as_the_same_index_key(cabinets: Store):
+    """The same values give the same key, however they are written."""
     day = path(Curiosity, lambda it: it.day)
     number = path(Curiosity, lambda it: it.number)
     items = [Curiosity(name=name, colour=Colour.RED, day=DAY, number=at) for at, name in enumerate("abc")]
@@ -174,16 +172,16 @@ async def test_a_day_in_an_index_key_is_the_same_by_put_save_and_update(cabinets
     await assert_query_returns(cabinets, found_in("red"), *items)
 
 
-async def test_an_empty_set_is_left_out(store: Store):
+async def test_an_empty_set_is_omitted(store: Store):
     await store.put(Game(game_id="g1", tags=frozenset()))
     key, tags = Game.key(game_id="g1"), path(Game, lambda it: it.tags)
-    found = await store.get(key, strong=True)
-    assert found is not None
-    assert not found.tags
+    stored = await store.get(key, strong=True)
+    assert stored is not None
+    assert not stored.tags
     assert await store.delete(key, when=tags.missing())
 
 
-async def test_every_character_can_be_in_a_key(store: Store):
+async def test_a_key_can_contain_any_character(store: Store):
     names = ["a/b", "\0", "é", "e\u0301", "𝄞", "GAME", "%", "_", "'", '"', " ", "\n", "👩‍🎨", "#"]
     moves = [Move(game_id=name, turn_number=1) for name in names]
     await store.write_many(put=moves)
