@@ -133,15 +133,15 @@ _PADDING = "SET past the end of a list fills the gap with nulls; AWS appends."
 DYNOXIDE = {
     "test_a_span_is_narrowed_by_each_kind_of_range[begins_with-a--expected0]": "begins_with on a key ignores case.",
     "test_set_past_the_end_of_a_list_appends": _PADDING,
-    "test_a_local_index_fetches_what_it_lacks_of_a_whole_entity": _FETCH,
-    "test_a_local_index_fetches_what_it_does_not_hold": _FETCH,
+    "test_a_local_index_fetches_the_rest_of_a_whole_entity": _FETCH,
+    "test_a_local_index_fetches_attributes_that_it_does_not_project": _FETCH,
 }
 MINISTACK = {
     "test_set_past_the_end_of_a_list_appends": _PADDING,
     "test_add_is_exact_with_decimals": "ADD rounds to 28 digits; AWS keeps 38.",
-    "test_add_refuses_what_would_be_rounded": "ADD rounds to 28 digits; AWS keeps 38 and rejects more.",
-    "test_a_local_index_fetches_what_it_lacks_of_a_whole_entity": _FETCH,
-    "test_a_local_index_fetches_what_it_does_not_hold": _FETCH,
+    "test_add_refuses_a_sum_that_would_be_rounded": "ADD rounds to 28 digits; AWS keeps 38 and rejects more.",
+    "test_a_local_index_fetches_the_rest_of_a_whole_entity": _FETCH,
+    "test_a_local_index_fetches_attributes_that_it_does_not_project": _FETCH,
 }
 
 STORES = (

@@ -1,4 +1,4 @@
-"""Pages come in the order of their sort keys, and a span narrows them."""
+"""Queries return items in the order of their sort keys; a range narrows a span."""
 
 from decimal import Decimal
 
@@ -18,14 +18,14 @@ from tests.support.designs.measures import (
     parts_of,
     stamped,
     words,
-    words_as,
     words_back,
     words_in,
+    words_narrowed,
 )
 from tests.support.store_reads import assert_query_returns, read_page_by_page
 from zataku.table import BadInput, BadKey, DesignError, Store, WrongType
 
-# The order of UTF-8: the last of the basic plane comes before anything beyond it, unlike in UTF-16.
+# In the order of UTF-8: characters beyond the basic plane come last, unlike in UTF-16.
 WORDS = ["\0", "\0\0", "A", "B", "Z", "a", "a\0", "a#", "aa", "ab", "b", "é", "が", "ハ", "\ud7ff", "\uffff", "𝄞", "😀"]
 
 NUMBERS = [
@@ -76,7 +76,7 @@ BYTES = [
 
 
 def scattered(values: list) -> list:
-    """The same values in another order, the same in every run."""
+    """The same values in another order, which is the same in every run."""
     return sorted(values, key=lambda value: str(value)[::-1])
 
 
@@ -88,13 +88,13 @@ async def dictionary(open_shared_store) -> Store:
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_strings_come_in_the_order_of_their_utf_8_bytes(dictionary: Store):
+async def test_strings_are_ordered_by_their_utf_8_bytes(dictionary: Store):
     assert sorted(word.encode() for word in WORDS) == [word.encode() for word in WORDS]
     await assert_query_returns(dictionary, words_in("all"), *(Word(language="all", word=word) for word in WORDS))
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_newest_first_is_the_order_turned_round(dictionary: Store):
+async def test_newest_first_reverses_the_order(dictionary: Store):
     await assert_query_returns(
         dictionary, words_back("all"), *(Word(language="all", word=word) for word in reversed(WORDS))
     )
@@ -107,17 +107,17 @@ async def test_pages_keep_the_order_in_both_directions(dictionary: Store, limit:
     assert [it.word for it in await read_page_by_page(dictionary, words_back("all"), limit)] == WORDS[::-1]
 
 
-async def test_numbers_come_in_the_order_of_their_values(open_store):
+async def test_numbers_are_ordered_by_value(open_store):
     store = await open_store(measures)
     await store.write_many(put=[Measure(room=1, at=number) for number in scattered(NUMBERS)])
     await assert_query_returns(store, measures_in(1), *(Measure(room=1, at=number) for number in NUMBERS))
     assert [it.at for it in await read_page_by_page(store, measures_in(1), 3)] == NUMBERS
     within = NUMBERS[4:-4]
-    found = [it.at async for it in store.each(measures_within(1, within[0], within[-1]))]
-    assert found == within
+    times = [it.at async for it in store.each(measures_within(1, within[0], within[-1]))]
+    assert times == within
 
 
-async def test_numbers_in_an_index_come_in_the_order_of_their_values(open_store):
+async def test_numbers_in_an_index_are_ordered_by_value(open_store):
     store = await open_store(measures)
     items = [
         Measure(room=at, at=Decimal(at), device=b"\x00", level=number) for at, number in enumerate(scattered(NUMBERS))
@@ -126,16 +126,16 @@ async def test_numbers_in_an_index_come_in_the_order_of_their_values(open_store)
     await assert_query_returns(store, measures_from(b"\x00"), *sorted(items, key=lambda it: it.level))
 
 
-async def test_equal_numbers_are_one_key_however_they_are_spelt(open_store):
+async def test_numbers_written_differently_are_one_key_when_equal(open_store):
     store = await open_store(measures)
     await store.put(Measure(room=1, at=Decimal("1.50"), stamp=b"old"))
     await store.put(Measure(room=1, at=Decimal("15E-1"), stamp=b"new"))
-    found = await store.get(Measure.key(room=1, at=Decimal("1.5")), strong=True)
-    assert found == Measure(room=1, at=Decimal("1.5"), stamp=b"new")
-    await assert_query_returns(store, measures_in(1), found)
+    stored = await store.get(Measure.key(room=1, at=Decimal("1.5")), strong=True)
+    assert stored == Measure(room=1, at=Decimal("1.5"), stamp=b"new")
+    await assert_query_returns(store, measures_in(1), stored)
 
 
-async def test_bytes_come_in_the_order_of_their_values(open_store):
+async def test_bytes_are_ordered_by_value(open_store):
     store = await open_store(blobs, measures)
     assert sorted(BYTES) == BYTES
     await store.write_many(put=[Blob(digest=b"d\x00", part=part) for part in scattered(BYTES)])
@@ -146,7 +146,7 @@ async def test_bytes_come_in_the_order_of_their_values(open_store):
     await assert_query_returns(store, stamped(1), *stamps)
 
 
-async def test_bytes_begin_with_bytes_up_to_the_last_one(open_store):
+async def test_a_prefix_of_bytes_may_end_with_the_highest_byte(open_store):
     store = await open_store(blobs)
     await store.write_many(put=[Blob(digest=b"d", part=part) for part in BYTES])
     for prefix in (b"\x00", b"a", b"\xff", b"\xff\xff"):
@@ -156,7 +156,7 @@ async def test_bytes_begin_with_bytes_up_to_the_last_one(open_store):
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
-    ("sign", "low", "high", "expected"),
+    ("method", "low", "high", "expected"),
     [
         ("begins_with", "a", "", ["a", "a\0", "a#", "aa", "ab"]),
         ("begins_with", "ab", "", ["ab"]),
@@ -178,22 +178,22 @@ async def test_bytes_begin_with_bytes_up_to_the_last_one(open_store):
     ],
 )
 async def test_a_span_is_narrowed_by_each_kind_of_range(
-    dictionary: Store, sign: str, low: str, high: str, expected: list[str]
+    dictionary: Store, method: str, low: str, high: str, expected: list[str]
 ):
-    query = words_as("all", sign, low, high)
+    query = words_narrowed("all", method, low, high)
     assert [it.word async for it in dictionary.each(query)] == expected
     assert [it.word for it in await read_page_by_page(dictionary, query, 2)] == expected
     assert await dictionary.count(query) == len(expected)
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_ends_in_the_wrong_order_are_refused(dictionary: Store):
+async def test_a_range_with_its_ends_in_the_wrong_order_is_refused(dictionary: Store):
     with pytest.raises(BadInput):
-        await dictionary.page(words_as("all", "between", "b", "a"))
+        await dictionary.page(words_narrowed("all", "between", "b", "a"))
 
 
 def test_a_range_of_another_type_is_refused():
-    for refused in (
+    for narrow in (
         lambda: words.partition("a").equals(3),
         lambda: words.partition(3),
         lambda: measures.partition(1).since("a"),
@@ -202,26 +202,26 @@ def test_a_range_of_another_type_is_refused():
         lambda: blobs.partition(b"d").between(b"a", "b"),
     ):
         with pytest.raises(WrongType):
-            refused()
+            narrow()
 
 
-def test_a_range_of_an_empty_or_overlong_key_is_refused():
-    for refused in (
+def test_a_range_with_an_empty_or_overlong_key_is_refused():
+    for narrow in (
         lambda: words.partition(""),
         lambda: words.partition("a" * 2049),
         lambda: words.partition("a").equals(""),
         lambda: words.partition("a").begins_with("a" * 1025),
     ):
         with pytest.raises(BadKey):
-            refused()
+            narrow()
 
 
-def test_a_span_takes_one_range():
+def test_a_span_accepts_only_one_range():
     with pytest.raises(DesignError, match="between"):
         words.partition("a").since("b").until("c")
 
 
-async def test_items_with_equal_index_keys_all_come_in_a_stable_order(open_store):
+async def test_items_with_equal_index_keys_have_a_stable_order(open_store):
     store = await open_store(measures)
     same = [Measure(room=room, at=Decimal(1), device=b"d", level=Decimal(5)) for room in range(-10, 11)]
     await store.write_many(put=[*same, Measure(room=99, at=Decimal(1), device=b"d", level=Decimal(6))])
@@ -233,7 +233,7 @@ async def test_items_with_equal_index_keys_all_come_in_a_stable_order(open_store
     assert whole[-1].room == 99
     for limit in (1, 4, 7):
         for _ in range(60):
-            pieces = await read_page_by_page(store, measures_from(b"d"), limit)
-            if pieces == whole:
+            items = await read_page_by_page(store, measures_from(b"d"), limit)
+            if items == whole:
                 break
-        assert pieces == whole
+        assert items == whole

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.designs.board import Game, Move, board, games_with, moves_of, newest_games_with, whole_game
-from tests.support.designs.measures import Word, words, words_as, words_back, words_in, words_with_note
+from tests.support.designs.measures import Word, words, words_back, words_in, words_narrowed, words_with_note
 from tests.support.store_reads import eventually, read_page_by_page, read_pages
 from zataku.clock import ManualClock
 from zataku.table import BadCursor, BadInput, Store
@@ -26,7 +26,7 @@ async def cursor_of(store: Store, query, limit: int = 5) -> str:
 
 
 @pytest.mark.parametrize("limit", [1, 3, 13, 25, 26, 27, 1000])
-async def test_pages_of_every_size_give_each_item_once(lexicon: Store, limit: int):
+async def test_pages_of_every_size_return_each_item_once(lexicon: Store, limit: int):
     assert [it.word for it in await read_page_by_page(lexicon, words_in("en"), limit)] == ALPHABET
 
 
@@ -41,28 +41,28 @@ async def test_an_empty_partition_is_one_empty_page(lexicon: Store):
 
 
 @pytest.mark.parametrize("limit", [0, -1])
-async def test_a_page_of_nothing_is_refused(lexicon: Store, limit: int):
+async def test_a_page_limit_below_one_is_refused(lexicon: Store, limit: int):
     with pytest.raises(BadInput, match="1 or more"):
         await lexicon.page(words_in("en"), limit=limit)
 
 
-async def test_a_cursor_can_be_used_again_and_again(lexicon: Store):
+async def test_a_cursor_can_be_used_repeatedly(lexicon: Store):
     first = await cursor_of(lexicon, words_in("en"), 3)
-    found = [[it.word for it in await _rest(lexicon, words_in("en"), first)] for _ in range(3)]
-    assert found[0] == found[1] == found[2]
-    assert found[0] == ALPHABET[len(ALPHABET) - len(found[0]) :]
+    reads = [[it.word for it in await _rest(lexicon, words_in("en"), first)] for _ in range(3)]
+    assert reads[0] == reads[1] == reads[2]
+    assert reads[0] == ALPHABET[len(ALPHABET) - len(reads[0]) :]
 
 
 async def _rest(store: Store, query, after: str | None) -> list:
-    found = []
+    items = []
     while after is not None:
         page = await store.page(query, limit=7, after=after)
-        found += page.items
+        items += page.items
         after = page.cursor
-    return found
+    return items
 
 
-async def test_a_cursor_goes_on_although_its_item_is_gone(lexicon: Store):
+async def test_a_cursor_stays_valid_when_its_item_is_deleted(lexicon: Store):
     page = await lexicon.page(words_in("en"), limit=5)
     last = page.items[-1].word
     await lexicon.delete(Word.key(language="en", word=last))
@@ -70,7 +70,7 @@ async def test_a_cursor_goes_on_although_its_item_is_gone(lexicon: Store):
     assert [it.word for it in rest] == ALPHABET[ALPHABET.index(last) + 1 :]
 
 
-async def test_items_written_behind_a_cursor_do_not_shift_the_pages(lexicon: Store):
+async def test_items_written_between_two_pages_do_not_shift_them(lexicon: Store):
     page = await lexicon.page(words_in("en"), limit=5)
     await lexicon.put(Word(language="en", word="A"))
     await lexicon.put(Word(language="en", word="zz"))
@@ -78,21 +78,21 @@ async def test_items_written_behind_a_cursor_do_not_shift_the_pages(lexicon: Sto
     assert [it.word for it in [*page.items, *rest]] == [*ALPHABET, "zz"]
 
 
-async def test_a_cursor_survives_the_store(open_store):
+async def test_a_cursor_survives_closing_and_opening(open_store):
     store = await open_store(words)
     await store.write_many(put=[Word(language="en", word=word) for word in ALPHABET])
     page = await store.page(words_in("en"), limit=5)
     await store.close()
-    again = await open_store(words)
-    rest = await _rest(again, words_in("en"), page.cursor)
+    reopened = await open_store(words)
+    rest = await _rest(reopened, words_in("en"), page.cursor)
     assert [it.word for it in [*page.items, *rest]] == ALPHABET
 
 
 async def test_a_cursor_is_refused_when_any_character_of_it_changes(lexicon: Store):
     cursor = await cursor_of(lexicon, words_in("en"))
-    for at, right in enumerate(cursor):
+    for at, character in enumerate(cursor):
         for wrong in "A-é":
-            if wrong != right:
+            if wrong != character:
                 with pytest.raises(BadCursor):
                     await lexicon.page(words_in("en"), after=cursor[:at] + wrong + cursor[at + 1 :])
 
@@ -111,7 +111,7 @@ async def test_a_cursor_of_another_query_is_refused(lexicon: Store):
     for other in (
         words_in("de"),
         words_back("en"),
-        words_as("en", "since", "a", ""),
+        words_narrowed("en", "since", "a", ""),
         words_with_note("en", ""),
     ):
         with pytest.raises(BadCursor):
@@ -119,8 +119,12 @@ async def test_a_cursor_of_another_query_is_refused(lexicon: Store):
 
 
 async def test_a_cursor_of_other_arguments_is_refused(lexicon: Store):
-    cursor = await cursor_of(lexicon, words_as("en", "since", "a", ""))
-    for other in (words_as("en", "since", "b", ""), words_as("en", "after", "a", ""), words_with_note("en", "vowel")):
+    cursor = await cursor_of(lexicon, words_narrowed("en", "since", "a", ""))
+    for other in (
+        words_narrowed("en", "since", "b", ""),
+        words_narrowed("en", "after", "a", ""),
+        words_with_note("en", "vowel"),
+    ):
         with pytest.raises(BadCursor):
             await lexicon.page(other, after=cursor)
     filtered = await cursor_of(lexicon, words_with_note("en", ""))
@@ -150,14 +154,14 @@ async def test_a_filter_leaves_items_out_of_pages_and_counts(lexicon: Store):
     assert await lexicon.first(query) == Word(language="en", word="a", note="vowel")
 
 
-async def test_first_finds_what_lies_far_behind_a_filter(lexicon: Store):
+async def test_first_reads_on_until_an_item_passes_the_filter(lexicon: Store):
     await lexicon.write_many(put=[Word(language="long", word=f"{number:03d}") for number in range(120)])
     needle = await lexicon.put(Word(language="long", word="999", note="needle"))
     assert await lexicon.first(words_with_note("long", "needle")) == needle
     assert await lexicon.first(words_with_note("long", "nothing")) is None
 
 
-async def test_first_of_each_direction(lexicon: Store):
+async def test_first_returns_the_first_item_in_either_direction(lexicon: Store):
     first, last = await lexicon.first(words_in("en")), await lexicon.first(words_back("en"))
     assert first is not None
     assert last is not None
@@ -165,9 +169,9 @@ async def test_first_of_each_direction(lexicon: Store):
     assert await lexicon.first(words_in("fr")) is None
 
 
-async def test_counts(lexicon: Store):
+async def test_a_count_covers_the_whole_range_of_a_query(lexicon: Store):
     assert await lexicon.count(words_in("en")) == 26
-    assert await lexicon.count(words_as("en", "between", "c", "f")) == 4
+    assert await lexicon.count(words_narrowed("en", "between", "c", "f")) == 4
     assert await lexicon.count(words_in("fr")) == 0
 
 
@@ -179,7 +183,7 @@ async def test_pages_and_counts_read_past_one_megabyte(lexicon: Store):
     assert await lexicon.count(words_in("large")) == 16
 
 
-async def test_pages_of_a_global_index_in_both_directions(store: Store):
+async def test_a_global_index_is_paged_in_both_directions(store: Store):
     games = [Game(game_id=f"g{number}", created_at=f"2025-01-{number:02d}") for number in range(1, 21)]
     await store.write_many(put=games)
     for limit in (1, 6, 50):
@@ -188,19 +192,19 @@ async def test_pages_of_a_global_index_in_both_directions(store: Store):
     await eventually(lambda: store.count(games_with("ACTIVE")), 20)
 
 
-async def test_expired_items_leave_gaps_but_lose_nothing_behind_them(store: Store, clock: ManualClock):
+async def test_pages_skip_expired_items_and_lose_none_after_them(store: Store, clock: ManualClock):
     soon = int(clock.now()) + 10
     moves = [Move(game_id="g1", turn_number=at, expires_at=soon if 5 <= at < 95 else None) for at in range(100)]
     await store.write_many(put=moves)
     await clock.advance(11)
-    kept = [move for move in moves if move.expires_at is None]
+    unexpired = [move for move in moves if move.expires_at is None]
     for limit in (1, 3, 40):
-        assert await read_page_by_page(store, moves_of("g1"), limit) == kept
-    assert [it async for it in store.each(moves_of("g1"))] == kept
+        assert await read_page_by_page(store, moves_of("g1"), limit) == unexpired
+    assert [it async for it in store.each(moves_of("g1"))] == unexpired
     assert await store.first(moves_of("g1")) == moves[0]
 
 
-async def test_a_collection_gives_several_kinds_in_one_order(store: Store):
+async def test_a_query_returns_several_entities_in_one_order(store: Store):
     game = Game(game_id="g1", note="the game")
     moves = [Move(game_id="g1", turn_number=number) for number in range(1, 12)]
     await store.write_many(put=[*moves, game, Move(game_id="g2", turn_number=1)])

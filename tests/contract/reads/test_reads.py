@@ -1,4 +1,4 @@
-"""Reading items by their keys: one, many, many at one moment, all."""
+"""Reads by key: one item, many, a snapshot, and scans of tables and indexes."""
 
 import asyncio
 
@@ -28,13 +28,13 @@ from zataku.table import BadInput, DesignError, Store, path
 turn = path(Game, lambda it: it.current_turn)
 
 
-async def test_a_strong_read_sees_the_write_before_it(store: Store):
+async def test_a_strong_read_returns_the_last_write(store: Store):
     for number in range(20):
         written = await store.put(Game(game_id="g1", current_turn=number))
         assert await store.get(Game.key(game_id="g1"), strong=True) == written
 
 
-async def test_an_eventual_read_comes_to_see_the_write(store: Store):
+async def test_an_eventual_read_returns_the_write_in_the_end(store: Store):
     written = await store.put(Game(game_id="g1", current_turn=1))
     await eventually(lambda: store.get(Game.key(game_id="g1")), written)
 
@@ -46,12 +46,12 @@ async def test_a_pattern_declared_strong_reads_strongly(store: Store):
     await eventually(lambda: store.get(game("g1")), written)
 
 
-async def test_what_is_not_there_is_none(store: Store):
+async def test_a_missing_item_is_read_as_none(store: Store):
     assert await store.get(Game.key(game_id="g1"), strong=True) is None
     assert await store.get(Game.key(game_id="g1")) is None
 
 
-async def test_every_part_of_an_item_comes_back_as_it_was(store: Store):
+async def test_every_field_is_read_as_it_was_written(store: Store):
     written = Game(
         game_id="g1",
         public=True,
@@ -67,7 +67,7 @@ async def test_every_part_of_an_item_comes_back_as_it_was(store: Store):
     assert await store.get(Game.key(game_id="g1"), strong=True) == written
 
 
-async def test_fields_that_lie_in_keys_come_back_from_there(open_store):
+async def test_fields_stored_only_in_keys_are_read_from_the_keys(open_store):
     store = await open_store(board, kifu)
     items = [
         Follow(user_id="ann", other_id="bob"),
@@ -92,13 +92,13 @@ async def test_a_table_without_sort_key_is_read_by_its_partition_key(open_store)
     assert await store.get(Connection.key(connection_id="c2"), strong=True) is None
 
 
-async def test_items_with_the_same_key_in_two_tables_are_two(open_store):
+async def test_the_same_key_in_two_tables_names_two_items(open_store):
     store = await open_store(board, kifu, connections)
     await store.put(Connection(connection_id="GAME#g1"))
     assert await store.get(Game.key(game_id="g1"), strong=True) is None
 
 
-async def test_many_items_come_in_the_order_asked_for(store: Store):
+async def test_many_items_are_returned_in_the_order_of_their_keys(store: Store):
     moves = [Move(game_id="g1", turn_number=number) for number in range(230)]
     await store.write_many(put=moves)
     wanted = [*reversed(moves), *moves[:5]]
@@ -106,15 +106,15 @@ async def test_many_items_come_in_the_order_asked_for(store: Store):
     assert await store.get_many(keys, strong=True) == wanted
 
 
-async def test_many_items_have_none_where_there_is_none(store: Store):
+async def test_get_many_returns_none_for_each_missing_item(store: Store):
     await store.put(Move(game_id="g1", turn_number=1))
     keys = [Move.key(game_id="g1", turn_number=number) for number in (0, 1, 2, 1, 0)]
-    found = await store.get_many(keys, strong=True)
-    assert [move and move.turn_number for move in found] == [None, 1, None, 1, None]
+    moves = await store.get_many(keys, strong=True)
+    assert [move and move.turn_number for move in moves] == [None, 1, None, 1, None]
     assert await store.get_many([]) == []
 
 
-async def test_many_items_may_be_of_several_kinds_and_tables(open_store):
+async def test_one_read_may_cover_several_entities_and_tables(open_store):
     store = await open_store(board, connections)
     items = [Game(game_id="g1"), Move(game_id="g1", turn_number=1), Connection(connection_id="c1")]
     await store.write_many(put=items)
@@ -123,118 +123,118 @@ async def test_many_items_may_be_of_several_kinds_and_tables(open_store):
     assert await store.snapshot(*keys) == items
 
 
-async def test_a_snapshot_never_sees_a_transaction_half_done(store: Store):
+async def test_a_snapshot_never_shows_part_of_a_transaction(store: Store):
     names = [f"g{number}" for number in range(6)]
     await store.write_many(put=[Game(game_id=name) for name in names])
     done = asyncio.Event()
 
-    async def turn_all() -> None:
+    async def update_all() -> None:
         for _ in range(30):
             async with store.transact() as tx:
                 for name in names:
                     tx.update(Game.key(game_id=name), turn.add(1))
         done.set()
 
-    async def look() -> int:
-        seen = 0
+    async def take_snapshots() -> int:
+        count = 0
         while not done.is_set():
-            found = await store.snapshot(*(Game.key(game_id=name) for name in names))
-            assert len({it.current_turn for it in found if it}) == 1
-            seen += 1
-        return seen
+            games = await store.snapshot(*(Game.key(game_id=name) for name in names))
+            assert len({it.current_turn for it in games if it}) == 1
+            count += 1
+        return count
 
-    _, *looks = await asyncio.gather(turn_all(), look(), look())
-    assert all(looks)
+    _, *counts = await asyncio.gather(update_all(), take_snapshots(), take_snapshots())
+    assert all(counts)
 
 
 async def test_a_snapshot_may_name_an_item_twice(store: Store):
-    one = await store.put(Game(game_id="g1"))
+    stored = await store.put(Game(game_id="g1"))
     assert await store.snapshot(Game.key(game_id="g1"), Game.key(game_id="g2"), Game.key(game_id="g1")) == [
-        one,
+        stored,
         None,
-        one,
+        stored,
     ]
 
 
-async def test_a_snapshot_takes_a_hundred_items_and_no_more(store: Store):
+async def test_a_snapshot_reads_at_most_a_hundred_items(store: Store):
     await store.put(Move(game_id="g1", turn_number=7))
     keys = [Move.key(game_id="g1", turn_number=number) for number in range(101)]
-    found = await store.snapshot(*keys[:100])
-    assert [move.turn_number for move in found if move] == [7]
+    moves = await store.snapshot(*keys[:100])
+    assert [move.turn_number for move in moves if move] == [7]
     with pytest.raises(BadInput, match="100"):
         await store.snapshot(*keys)
 
 
-async def test_a_scan_finds_everything_once(open_store):
+async def test_a_scan_returns_every_item_once(open_store):
     store = await open_store(board, connections)
     items = [Game(game_id=f"g{number}") for number in range(30)]
     items += [Vote(game_id="g1", turn_number=1, user_id=f"u{number}", candidate_id="c") for number in range(30)]
     await store.write_many(put=[*items, Connection(connection_id="c1")])
-    found = [entity async for entity in store.scan(board)]
-    assert sorted(map(repr, found)) == sorted(map(repr, items))
+    scanned = [entity async for entity in store.scan(board)]
+    assert sorted(map(repr, scanned)) == sorted(map(repr, items))
 
 
-async def test_segments_of_a_scan_share_the_table_between_them(store: Store):
+async def test_the_segments_of_a_scan_together_return_every_item_once(store: Store):
     items = [Game(game_id=f"g{number}") for number in range(60)]
     await store.write_many(put=items)
-    shares = [[repr(it) async for it in store.scan(board, segment=at, segments=4)] for at in range(4)]
-    assert sorted(name for share in shares for name in share) == sorted(map(repr, items))
+    segments = [[repr(it) async for it in store.scan(board, segment=at, segments=4)] for at in range(4)]
+    assert sorted(name for segment in segments for name in segment) == sorted(map(repr, items))
 
 
-async def test_a_walk_finds_everything_that_an_index_holds(store: Store):
-    """Without items that are in the table alone."""
+async def test_an_index_scan_returns_every_item_of_the_index(store: Store):
+    """Items that have no key in the index are not returned."""
     public = [Game(game_id=f"g{number}", public=True) for number in range(40)]
     await store.write_many(put=[*public, Game(game_id="private"), Move(game_id="g1", turn_number=1)])
 
-    async def walked(segment: int = 0, segments: int = 1) -> list[str]:
+    async def scan_names(segment: int = 0, segments: int = 1) -> list[str]:
         return [it.game_id async for it in store.scan_index(by_listing, Listed, segment=segment, segments=segments)]
 
-    async def sorted_walk() -> list[str]:
-        return sorted(await walked())
+    async def scan_sorted_names() -> list[str]:
+        return sorted(await scan_names())
 
     names = sorted(it.game_id for it in public)
-    await eventually(sorted_walk, names)
-    shares = [await walked(at, 4) for at in range(4)]
-    assert sorted(name for share in shares for name in share) == names
+    await eventually(scan_sorted_names, names)
+    segments = [await scan_names(at, 4) for at in range(4)]
+    assert sorted(name for segment in segments for name in segment) == names
 
 
 @pytest.mark.parametrize("kind", [Game, GameLine])
-async def test_a_walk_leaves_out_what_has_expired(store: Store, clock: ManualClock, kind: type[Game | GameLine]):
+async def test_an_index_scan_skips_expired_items(store: Store, clock: ManualClock, kind: type[Game | GameLine]):
     past = int(clock.now()) - 1
     await store.write_many(put=[Game(game_id="now"), Game(game_id="past", expires_at=past)])
 
-    async def walked() -> list[str]:
+    async def scan_names() -> list[str]:
         return [it.game_id async for it in store.scan_index(by_status, kind)]
 
-    await eventually(walked, ["now"])
+    await eventually(scan_names, ["now"])
 
 
-async def test_a_walk_leaves_out_what_expires_while_it_walks(store: Store, clock: ManualClock):
+async def test_an_index_scan_skips_items_that_expire_during_the_scan(store: Store, clock: ManualClock):
     soon = int(clock.now()) + 10
     items = [Game(game_id=f"g{number}", expires_at=soon if number % 2 else None) for number in range(20)]
     await store.write_many(put=items)
     await eventually(lambda: store.count(games_with("ACTIVE")), 20)
     seen: list[Game] = []
-    async for found in store.scan_index(by_status, Game):
-        seen.append(found)
+    async for game_seen in store.scan_index(by_status, Game):
+        seen.append(game_seen)
         if len(seen) == 1:
             await clock.advance(11)
     assert len([it for it in seen[1:] if it.expires_at is not None]) == 0
 
 
-async def test_a_walk_is_for_what_lies_in_the_table(store: Store):
+async def test_an_index_scan_refuses_an_entity_of_another_table(store: Store):
     with pytest.raises(DesignError, match="Connection is neither an entity nor a view of VoteBoardGame"):
         store.scan_index(by_status, Connection)
 
 
-async def test_a_walk_reads_whole_entities_past_one_megabyte(store: Store):
+async def test_an_index_scan_reads_past_one_megabyte(store: Store):
     items = [Game(game_id=f"g{number}", note="x" * 100_000) for number in range(25)]
     await store.write_many(put=[*items, Move(game_id="g1", turn_number=1)])
 
-    async def walked() -> list[str]:
+    async def scan_names() -> list[str]:
         return sorted([repr(it) async for it in store.scan_index(by_status, Game)])
 
-    await eventually(walked, sorted(map(repr, items)))
+    await eventually(scan_names, sorted(map(repr, items)))
 
 
 async def test_a_scan_reads_past_one_megabyte(store: Store):
@@ -243,7 +243,7 @@ async def test_a_scan_reads_past_one_megabyte(store: Store):
     assert sum((await contents(store)).values()) == 25
 
 
-async def test_a_table_that_was_not_opened_is_named(open_store):
+async def test_the_error_names_the_table_that_was_not_opened(open_store):
     store = await open_store(connections)
     with pytest.raises(DesignError, match="VoteBoardGame was not opened"):
         await store.get(Game.key(game_id="g1"))

@@ -1,4 +1,4 @@
-"""Partial views, and which reads may be strong."""
+"""Views of part of an entity, and strong reads of indexes."""
 
 import pytest
 
@@ -43,49 +43,49 @@ class Deadline(View, frozen=True, kw_only=True, rename="camel"):
 
 @board.query(returns=Deadline, strong=True)
 def deadlines_of(game_id: str, turn_number: int) -> Span:
-    """The deadlines of a turn, the next first."""
+    """The deadlines of a turn, earliest first."""
     return by_deadline.partition(f"GAME#{game_id}#TURN#{turn_number:03d}")
 
 
 @board.view(Candidate)
-class Due(View, frozen=True, kw_only=True, rename="camel"):
-    """Which candidate of a turn has a deadline: read from its keys, though the item stores it beside them."""
+class CandidateWithDeadline(View, frozen=True, kw_only=True, rename="camel"):
+    """A candidate that has a deadline, read from its keys although the item also stores these fields."""
 
     turn_number: InKey[int]
     candidate_id: InKey[str]
 
 
-@board.query(returns=Due, strong=True)
+@board.query(returns=CandidateWithDeadline, strong=True)
 def due_in(game_id: str, turn_number: int) -> Span:
-    """The candidates of a turn that have a deadline, the next first."""
+    """The candidates of a turn that have a deadline, earliest first."""
     return by_deadline.partition(f"GAME#{game_id}#TURN#{turn_number:03d}")
 
 
 @board.query(returns=Vote)
 def whole_votes_of(user_id: str) -> Span:
-    """The votes of a user, asked of an index that holds only part of them."""
+    """The whole votes of a user from an index that projects only some of their attributes."""
     return by_user.partition(f"USER#{user_id}").begins_with("VOTE#")
 
 
 @kifu.query(returns=Kifu, strong=True)
 def whole_kifu_by_creation(username: str) -> Span:
-    """The records of a user, asked of a local index that holds only part of them."""
+    """The whole records of a user from a local index that projects only some of their attributes."""
     return by_creation.partition(f"kifu#uname#{username}")
 
 
-async def test_a_whole_entity_is_not_made_up_from_a_global_index_that_lacks_part_of_it(store: Store):
+async def test_reading_a_whole_entity_from_a_global_index_that_lacks_attributes_is_refused(store: Store):
     await store.put(Vote(game_id="g1", turn_number=1, user_id="ann", candidate_id="c1", created_at="t1"))
     with pytest.raises(BadInput, match=r"does not hold .*turnNumber"):
         await store.page(whole_votes_of("ann"))
 
 
-async def test_a_local_index_fetches_what_it_lacks_of_a_whole_entity(open_store):
+async def test_a_local_index_fetches_the_rest_of_a_whole_entity(open_store):
     store = await open_store(kifu)
     record = await store.put(Kifu(username="ann", kifu_id="k1", slug="a/b", kifu="手合割：平手"))
     await assert_query_returns(store, whole_kifu_by_creation("ann"), record)
 
 
-async def test_an_index_that_includes_some_attributes_gives_a_view_of_them(store: Store):
+async def test_a_view_reads_the_attributes_that_an_index_includes(store: Store):
     votes = [
         Vote(game_id="g1", turn_number=number, user_id="ann", candidate_id=f"c{number}", created_at=f"t{number}")
         for number in range(5)
@@ -95,7 +95,7 @@ async def test_an_index_that_includes_some_attributes_gives_a_view_of_them(store
     await assert_query_returns(store, votes_of("ann"), *lines)
 
 
-async def test_an_index_of_keys_gives_a_view_of_its_keys(store: Store):
+async def test_a_view_reads_the_keys_of_a_keys_only_index(store: Store):
     for name, deadline in (("a", "t2"), ("b", "t1"), ("c", None)):
         await store.put(Candidate(game_id="g1", turn_number=1, candidate_id=name, voting_deadline=deadline))
     await assert_query_returns(
@@ -103,18 +103,20 @@ async def test_an_index_of_keys_gives_a_view_of_its_keys(store: Store):
     )
 
 
-async def test_a_view_reads_from_the_keys_what_the_index_does_not_hold(store: Store):
+async def test_a_view_reads_fields_from_the_keys_when_the_index_lacks_them(store: Store):
     for name, deadline in (("a", "t2"), ("b", "t1"), ("c", None)):
         await store.put(Candidate(game_id="g1", turn_number=7, candidate_id=name, voting_deadline=deadline))
-    await assert_query_returns(store, due_in("g1", 7), *(Due(turn_number=7, candidate_id=name) for name in "ba"))
+    await assert_query_returns(
+        store, due_in("g1", 7), *(CandidateWithDeadline(turn_number=7, candidate_id=name) for name in "ba")
+    )
 
 
-async def test_a_table_gives_a_view_too(store: Store):
+async def test_a_view_can_be_read_from_the_table(store: Store):
     await store.put(Game(game_id="g1", status="FINISHED", note="long"))
     await assert_query_returns(store, game_line("g1"), GameLine(game_id="g1", status="FINISHED"))
 
 
-async def test_an_index_keyed_by_the_sort_key_of_the_table(open_store):
+async def test_an_index_may_use_the_sort_key_of_the_table_as_its_partition_key(open_store):
     store = await open_store(ranking)
     days = [
         Snapshot(user_id=f"u{rank}", date="2026-02-21", name=f"n{rank}", level=200 - rank, level_rank=rank)
@@ -150,7 +152,7 @@ async def test_a_swapped_index_finds_items_by_their_sort_key(open_store):
     await assert_query_returns(store, kifu_of_id("k1"), record)
 
 
-async def test_a_strong_read_of_a_local_index_sees_the_write_before_it(open_store):
+async def test_a_strong_read_of_a_local_index_returns_the_last_write(open_store):
     store = await open_store(kifu)
     for number in range(12):
         await store.put(Kifu(username="u", kifu_id=f"k{number}", created=f"t{number:02d}", share=number % 2 == 0))
@@ -158,7 +160,7 @@ async def test_a_strong_read_of_a_local_index_sees_the_write_before_it(open_stor
         assert lines == [KifuLine(username="u", kifu_id=f"k{at}", share=at % 2 == 0) for at in range(number + 1)]
 
 
-async def test_a_local_index_fetches_what_it_does_not_hold(open_store):
+async def test_a_local_index_fetches_attributes_that_it_does_not_project(open_store):
     store = await open_store(kifu)
     records = [Kifu(username="u", kifu_id=f"k{at}", kifu="▲７六歩", latest_update=f"t{9 - at}") for at in range(4)]
     await store.write_many(put=records)
@@ -173,7 +175,7 @@ async def test_a_strong_read_of_a_global_index_is_refused(store: Store):
     assert "base item" in refused.value.message
 
 
-async def test_candidates_and_votes_of_a_turn_come_as_what_they_are(store: Store):
+async def test_a_query_returns_each_item_as_its_own_entity(store: Store):
     candidates = [Candidate(game_id="g1", turn_number=12, candidate_id=name, picture=b"\x01") for name in "ab"]
     votes = [Vote(game_id="g1", turn_number=12, user_id=name, candidate_id="a") for name in "xyz"]
     await store.write_many(put=[*votes, *candidates, Vote(game_id="g1", turn_number=1, user_id="x", candidate_id="a")])

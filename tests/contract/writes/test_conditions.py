@@ -1,4 +1,4 @@
-"""The meaning of every kind of condition, evaluated on one item as a condition and as a filter."""
+"""Every kind of condition, evaluated on one item as a write condition and as a filter."""
 
 from decimal import Decimal
 
@@ -13,7 +13,7 @@ shelf = Table("ShelfOfManyThings", pk="pk", sk="sk")
 
 
 class Inner(Struct, frozen=True, kw_only=True):
-    """A part."""
+    """A nested struct."""
 
     depth: int = 2
     words: list[str] = field(default_factory=list)
@@ -21,7 +21,7 @@ class Inner(Struct, frozen=True, kw_only=True):
 
 @shelf.entity(pk="{shelf}", sk="{name}")
 class Thing(Entity, frozen=True, kw_only=True):
-    """Something with a field of every type."""
+    """An entity with a field of every type."""
 
     shelf: InKey[str]
     name: InKey[str]
@@ -36,7 +36,7 @@ class Thing(Entity, frozen=True, kw_only=True):
     sizes: frozenset[int] | None = None
     inner: Inner | None = None
     counts: dict[str, int] = field(default_factory=dict)
-    nothing: str | None = None
+    unset: str | None = None
 
 
 THING = Thing(
@@ -65,47 +65,47 @@ depth = path(Thing, lambda it: some(it.inner).depth)
 second = path(Thing, lambda it: some(it.inner).words[1])
 count_a = path(Thing, lambda it: it.counts["a"])
 count_b = path(Thing, lambda it: it.counts["b"])
-nothing = path(Thing, lambda it: it.nothing)
+unset = path(Thing, lambda it: it.unset)
 
 HOLD: dict[str, Condition[Thing]] = {
     "equals a number": count.equals(5),
-    "equals a decimal however it is spelt": price.equals(Decimal("12.5")),
+    "equals a decimal written differently": price.equals(Decimal("12.5")),
     "equals a string": label.equals("blue bowl"),
     "equals bytes": picture.equals(b"\x00\xffab"),
-    "equals a truth": broken.equals(False),
+    "equals a boolean": broken.equals(False),
     "equals a list": parts.equals(["lid", "𝄞body"]),
     "equals a set in any order": tags.equals(frozenset({"青", "old"})),
-    "equals a part": depth.equals(2),
+    "equals a nested field": depth.equals(2),
     "equals a member of a list": second.equals("y"),
     "equals a member of a map": count_a.equals(1),
     "equals an explicit null": owner.equals(None),
-    "differs": count.not_equals(6),
-    "what is missing differs from everything": nothing.not_equals("x"),
+    "not equals": count.not_equals(6),
+    "a missing field differs from every value": unset.not_equals("x"),
     "below": count.below(6),
     "at most": count.at_most(5),
     "above": count.above(4),
     "at least": count.at_least(5),
-    "below for decimals": price.below(Decimal("12.500000000000000000000000000000000001")),
-    "below for strings by bytes": label.below("blue c"),
-    "above for bytes": picture.above(b"\x00\xfe"),
+    "below with decimals": price.below(Decimal("12.500000000000000000000000000000000001")),
+    "below with strings, by bytes": label.below("blue c"),
+    "above with bytes": picture.above(b"\x00\xfe"),
     "between with both ends": count.between(5, 5),
     "between strings": label.between("blue", "blue d"),
     "is in": count.is_in(1, 5, 9),
-    "is in among a hundred": count.is_in(*range(100)),
+    "is in a hundred values": count.is_in(*range(100)),
     "exists": label.exists(),
     "exists with an explicit null": owner.exists(),
-    "exists in a part": second.exists(),
-    "missing": nothing.missing(),
+    "exists in a nested struct": second.exists(),
+    "missing": unset.missing(),
     "missing in a map": count_b.missing(),
     "begins with": label.begins_with("blue"),
-    "contains a part of a string": label.contains("e b"),
+    "contains a substring": label.contains("e b"),
     "contains a member of a list": parts.contains("lid"),
     "contains a member of a set": tags.contains("青"),
-    "contains a number of a set": sizes.contains(20),
+    "contains a number in a set": sizes.contains(20),
     "has type string": label.has_type("S"),
     "has type number": price.has_type("N"),
     "has type bytes": picture.has_type("B"),
-    "has type truth": broken.has_type("BOOL"),
+    "has type boolean": broken.has_type("BOOL"),
     "has type null": owner.has_type("NULL"),
     "has type list": parts.has_type("L"),
     "has type map": path(Thing, lambda it: it.inner).has_type("M"),
@@ -120,41 +120,41 @@ HOLD: dict[str, Condition[Thing]] = {
     "or": count.equals(6) | label.exists(),
     "not": ~count.equals(6),
     "and binds before or": (count.equals(6) & label.missing()) | label.exists(),
-    "not of everything": ~(count.equals(5) & label.missing()),
+    "not of a whole condition": ~(count.equals(5) & label.missing()),
 }
 
 FAIL: dict[str, Condition[Thing]] = {
     "equals another number": count.equals(6),
-    "a number is no string": label.equals(5),
-    "a truth is no number": broken.equals(0),
-    "what is missing equals nothing": nothing.equals("x"),
-    "what is missing is no null": nothing.equals(None),
+    "a string does not equal a number": label.equals(5),
+    "a boolean does not equal a number": broken.equals(0),
+    "a missing field equals no value": unset.equals("x"),
+    "a missing field does not equal null": unset.equals(None),
     "a null is not missing": owner.missing(),
-    "differs from itself": count.not_equals(5),
-    "below itself": count.below(5),
-    "above itself": count.above(5),
-    "what is missing is not below": nothing.below("zzz"),
-    "what is missing is not above": nothing.above("a"),
-    "types do not compare": label.above(1),
-    "outside of between": count.between(6, 9),
-    "is in none of these": count.is_in(1, 2),
-    "what is missing is in nothing": nothing.is_in("a", "b"),
-    "exists though missing": nothing.exists(),
-    "begins otherwise": label.begins_with("bowl"),
-    "what is missing begins with nothing": nothing.begins_with("b"),
-    "contains no such part": label.contains("red"),
-    "a member is contained whole": parts.contains("li"),
-    "a set has no such member": tags.contains("new"),
-    "contains in what is missing": nothing.contains("x"),
+    "not equals its own value": count.not_equals(5),
+    "below its own value": count.below(5),
+    "above its own value": count.above(5),
+    "a missing field is not below": unset.below("zzz"),
+    "a missing field is not above": unset.above("a"),
+    "values of different types do not compare": label.above(1),
+    "outside of its range": count.between(6, 9),
+    "is not in the values": count.is_in(1, 2),
+    "a missing field is in no list": unset.is_in("a", "b"),
+    "a missing field does not exist": unset.exists(),
+    "begins with another prefix": label.begins_with("bowl"),
+    "a missing field has no prefix": unset.begins_with("b"),
+    "does not contain the substring": label.contains("red"),
+    "part of a member is not contained": parts.contains("li"),
+    "a set does not contain another member": tags.contains("new"),
+    "a missing field contains nothing": unset.contains("x"),
     "has another type": label.has_type("N"),
-    "what is missing has no type": nothing.has_type("NULL"),
-    "size of another length": label.size().equals(8),
-    "what is missing has no size": nothing.size().equals(0),
+    "a missing field has no type": unset.has_type("NULL"),
+    "another size": label.size().equals(8),
+    "a missing field has no size": unset.size().equals(0),
     "a number has no size": count.size().above(0),
     "past the end of a list": path(Thing, lambda it: it.parts[7]).exists(),
-    "and with one that fails": count.equals(5) & label.missing(),
-    "or of two that fail": count.equals(6) | label.missing(),
-    "not of one that holds": ~label.exists(),
+    "and with one condition that fails": count.equals(5) & label.missing(),
+    "or of two conditions that fail": count.equals(6) | label.missing(),
+    "not of a condition that holds": ~label.exists(),
 }
 
 
@@ -173,7 +173,7 @@ async def filled(open_shared_store) -> Store:
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", HOLD)
-async def test_a_condition_holds(filled: Store, name: str):
+async def test_the_condition_holds_and_the_filter_returns_the_item(filled: Store, name: str):
     assert await filled.put(THING, when=HOLD[name]) == THING
     assert [it async for it in filled.each(things_where(name))] == [THING]
     assert await filled.count(things_where(name)) == 1
@@ -181,7 +181,7 @@ async def test_a_condition_holds(filled: Store, name: str):
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("name", FAIL)
-async def test_a_condition_fails(filled: Store, name: str):
+async def test_the_condition_fails_and_the_filter_excludes_the_item(filled: Store, name: str):
     with pytest.raises(ConditionFailed) as refused:
         await filled.put(THING, when=FAIL[name])
     assert refused.value.current == THING
@@ -189,7 +189,7 @@ async def test_a_condition_fails(filled: Store, name: str):
     assert await filled.count(things_where(name)) == 0
 
 
-async def test_numbers_beyond_floats_are_compared_exactly(open_store):
+async def test_numbers_beyond_the_precision_of_floats_are_compared_exactly(open_store):
     store = await open_store(measures)
     exact = Decimal("1.0000000000000000000000000000000000001")
     key = Measure.key(room=1, at=Decimal(1))
@@ -202,6 +202,6 @@ async def test_numbers_beyond_floats_are_compared_exactly(open_store):
     assert await store.delete(key, when=level.equals(exact) & level.above(Decimal(1)))
 
 
-def test_conditions_are_not_joined_by_python_words():
+def test_joining_conditions_with_and_or_or_raises():
     with pytest.raises(TypeError, match="&"):
         bool(count.equals(5) or label.exists())

@@ -1,4 +1,4 @@
-"""Many at once, and still exactly right."""
+"""Concurrent writes: none is lost, and none is carried out twice."""
 
 import asyncio
 
@@ -16,33 +16,33 @@ votes = path(Candidate, lambda it: it.vote_count)
 
 
 async def outcomes(*attempts) -> list[object]:
-    """The results of many concurrent attempts, errors included."""
-    found = await asyncio.gather(*attempts, return_exceptions=True)
-    for one in found:
-        if isinstance(one, BaseException) and not isinstance(one, ConditionFailed | TransactionCancelled):
-            raise one
-    return found
+    """The results of concurrent attempts, failed conditions included; other errors are raised."""
+    results = await asyncio.gather(*attempts, return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException) and not isinstance(result, ConditionFailed | TransactionCancelled):
+            raise result
+    return results
 
 
-def successes(found: list[object]) -> list[object]:
-    return [one for one in found if not isinstance(one, BaseException)]
+def successes(results: list[object]) -> list[object]:
+    return [result for result in results if not isinstance(result, BaseException)]
 
 
-async def test_every_increment_counts(store: Store):
+async def test_no_concurrent_increment_is_lost(store: Store):
     await store.put(Game(game_id="g1"))
     await asyncio.gather(*(store.update(KEY, turn.add(1)) for _ in range(60)))
-    found = await store.get(KEY, strong=True)
-    assert found is not None
-    assert (found.current_turn, found.version) == (60, 60)
+    stored = await store.get(KEY, strong=True)
+    assert stored is not None
+    assert (stored.current_turn, stored.version) == (60, 60)
 
 
-async def test_every_increment_sees_another_state(store: Store):
+async def test_every_concurrent_increment_returns_a_different_state(store: Store):
     await store.put(Game(game_id="g1"))
     states = await asyncio.gather(*(store.update(KEY, turn.add(1)) for _ in range(40)))
     assert sorted(state.current_turn for state in states) == list(range(1, 41))
 
 
-async def test_one_of_many_claims_wins(store: Store):
+async def test_only_one_of_many_concurrent_if_absent_puts_succeeds(store: Store):
     claims = [store.put(Game(game_id="g1", note=f"claim {at}"), if_absent=True) for at in range(25)]
     won = successes(await outcomes(*claims))
     assert len(won) == 1
@@ -58,19 +58,19 @@ async def test_two_people_racing_for_the_last_seat(store: Store):
 async def test_seats_are_never_oversold(store: Store):
     await store.put(Game(game_id="g1"))
     takes = [store.update(KEY, turn.add(1), tags.include(f"user{at}"), when=turn.below(7)) for at in range(30)]
-    found = await outcomes(*takes)
+    results = await outcomes(*takes)
     seated = await store.get(KEY, strong=True)
     assert seated is not None
-    assert len(successes(found)) == seated.current_turn == len(seated.tags or ()) == 7
+    assert len(successes(results)) == seated.current_turn == len(seated.tags or ()) == 7
 
 
-async def test_one_of_many_deleters_gets_the_item(store: Store):
+async def test_only_one_of_many_concurrent_deletes_returns_the_item(store: Store):
     written = await store.put(Game(game_id="g1"))
-    taken = await asyncio.gather(*(store.delete(KEY) for _ in range(20)))
-    assert [it for it in taken if it is not None] == [written]
+    deleted = await asyncio.gather(*(store.delete(KEY) for _ in range(20)))
+    assert [it for it in deleted if it is not None] == [written]
 
 
-async def test_saves_from_one_state_let_one_through(store: Store):
+async def test_only_one_of_many_saves_from_the_same_state_succeeds(store: Store):
     was = await store.put(Game(game_id="g1"))
     saves = [store.save(replace(was, note=f"save {at}"), was=was) for at in range(15)]
     won = successes(await outcomes(*saves))
@@ -78,10 +78,10 @@ async def test_saves_from_one_state_let_one_through(store: Store):
     assert await store.get(KEY, strong=True) == won[0]
 
 
-async def test_patient_savers_all_come_through(store: Store):
+async def test_every_save_succeeds_when_it_is_retried_from_the_current_state(store: Store):
     await store.put(Game(game_id="g1"))
 
-    async def move(name: str) -> None:
+    async def append(name: str) -> None:
         while True:
             was = await store.get(KEY, strong=True)
             assert was is not None
@@ -92,15 +92,15 @@ async def test_patient_savers_all_come_through(store: Store):
             return
 
     names = [f"m{at}" for at in range(12)]
-    await asyncio.gather(*map(move, names))
-    found = await store.get(KEY, strong=True)
-    assert found is not None
-    assert sorted(found.moves) == sorted(names)
-    assert found.version == 12
+    await asyncio.gather(*map(append, names))
+    stored = await store.get(KEY, strong=True)
+    assert stored is not None
+    assert sorted(stored.moves) == sorted(names)
+    assert stored.version == 12
 
 
 @pytest.mark.needs("transactions")
-async def test_one_user_one_vote(store: Store):
+async def test_each_user_votes_once_however_often_they_try(store: Store):
     key = Candidate.key(game_id="g1", turn_number=1, candidate_id="c")
     await store.put(Candidate(game_id="g1", turn_number=1, candidate_id="c", vote_count=0))
 
@@ -109,38 +109,38 @@ async def test_one_user_one_vote(store: Store):
             tx.put(Vote(game_id="g1", turn_number=1, user_id=user, candidate_id="c"), if_absent=True)
             tx.update(key, votes.add(1))
 
-    found = await outcomes(*(cast(f"user{at % 10}") for at in range(40)))
-    assert len(successes(found)) == 10
+    results = await outcomes(*(cast(f"user{at % 10}") for at in range(40)))
+    assert len(successes(results)) == 10
     counted = await store.get(key, strong=True)
     assert counted is not None
     assert counted.vote_count == 10
 
 
 @pytest.mark.needs("transactions")
-async def test_transfers_keep_the_total_at_every_moment(store: Store):
+async def test_every_snapshot_during_transfers_has_the_same_total(store: Store):
     names = ["a", "b", "c", "d"]
     await store.write_many(put=[Game(game_id=name, current_turn=50) for name in names])
 
     async def transfer(at: int) -> None:
-        giver, taker = names[at % 4], names[(at * 3 + 1) % 4]
-        if giver == taker:
+        sender, receiver = names[at % 4], names[(at * 3 + 1) % 4]
+        if sender == receiver:
             return
         async with store.transact() as tx:
-            tx.update(Game.key(game_id=giver), turn.add(-9), when=turn.at_least(9))
-            tx.update(Game.key(game_id=taker), turn.add(9))
+            tx.update(Game.key(game_id=sender), turn.add(-9), when=turn.at_least(9))
+            tx.update(Game.key(game_id=receiver), turn.add(9))
 
     async def total() -> int:
-        found = await store.snapshot(*(Game.key(game_id=name) for name in names))
-        return sum(it.current_turn for it in found if it)
+        games = await store.snapshot(*(Game.key(game_id=name) for name in names))
+        return sum(it.current_turn for it in games if it)
 
-    found = await outcomes(*(transfer(at) for at in range(60)), *(total() for _ in range(20)))
-    assert {it for it in found if isinstance(it, int)} == {200}
+    results = await outcomes(*(transfer(at) for at in range(60)), *(total() for _ in range(20)))
+    assert {it for it in results if isinstance(it, int)} == {200}
     balances = [it.current_turn async for it in store.scan(board)]
     assert sum(balances) == 200
     assert min(balances) >= 0
 
 
-async def test_writers_of_different_items_do_not_disturb_each_other(store: Store):
+async def test_concurrent_writes_of_different_items_all_succeed(store: Store):
     games = [Game(game_id=f"g{at}", note=str(at)) for at in range(120)]
     await asyncio.gather(*map(store.put, games))
     assert await store.get_many([Game.key(game_id=it.game_id) for it in games], strong=True) == games

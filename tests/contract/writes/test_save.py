@@ -14,14 +14,14 @@ CANDIDATE_KEY = Candidate.key(game_id="g1", turn_number=1, candidate_id="c1")
 note = path(Game, lambda it: it.note)
 
 
-async def test_a_save_writes_what_differs_and_counts_the_version(store: Store):
+async def test_a_save_writes_the_changed_fields_and_increments_the_version(store: Store):
     was = await store.put(Game(game_id="g1", note="old", tags=frozenset({"a"})))
     now = await store.save(replace(was, note=None, current_turn=2, settings=Settings(hint="h")), was=was)
     assert now == replace(was, note=None, current_turn=2, settings=Settings(hint="h"), version=1)
     assert await store.get(KEY, strong=True) == now
 
 
-async def test_a_chain_of_saves(store: Store):
+async def test_each_save_can_start_from_the_state_of_the_last_one(store: Store):
     state = await store.put(Game(game_id="g1"))
     for turn in range(1, 6):
         state = await store.save(replace(state, current_turn=turn), was=state)
@@ -29,19 +29,19 @@ async def test_a_chain_of_saves(store: Store):
     assert await store.get(KEY, strong=True) == state
 
 
-async def test_a_save_of_nothing_new_writes_nothing(store: Store):
+async def test_a_save_without_changes_writes_nothing(store: Store):
     was = await store.put(Game(game_id="g1"))
     assert await store.save(replace(was), was=was) == was
     assert await store.get(KEY, strong=True) == was
 
 
-async def test_the_version_itself_is_no_difference(store: Store):
+async def test_a_changed_version_alone_is_not_saved(store: Store):
     was = await store.put(Game(game_id="g1"))
     await store.save(replace(was, version=9), was=was)
     assert await store.get(KEY, strong=True) == was
 
 
-async def test_a_lost_update_is_noticed_by_the_version(store: Store):
+async def test_a_save_from_an_outdated_version_is_refused(store: Store):
     was = await store.put(Game(game_id="g1"))
     first = await store.save(replace(was, note="first"), was=was)
     with pytest.raises(ConditionFailed) as refused:
@@ -50,7 +50,7 @@ async def test_a_lost_update_is_noticed_by_the_version(store: Store):
     assert await store.get(KEY, strong=True) == first
 
 
-async def test_an_update_in_between_is_noticed_by_the_version(store: Store):
+async def test_a_save_after_an_update_by_another_caller_is_refused(store: Store):
     was = await store.put(Game(game_id="g1"))
     between = await store.update(KEY, note.set("between"))
     with pytest.raises(ConditionFailed):
@@ -58,7 +58,7 @@ async def test_an_update_in_between_is_noticed_by_the_version(store: Store):
     assert await store.get(KEY, strong=True) == between
 
 
-async def test_without_a_version_a_write_to_the_same_field_is_noticed(store: Store):
+async def test_without_a_version_a_save_of_a_field_changed_in_between_is_refused(store: Store):
     await store.put(CANDIDATE)
     first = await store.save(replace(CANDIDATE, vote_count=2), was=CANDIDATE)
     with pytest.raises(ConditionFailed) as refused:
@@ -66,15 +66,14 @@ async def test_without_a_version_a_write_to_the_same_field_is_noticed(store: Sto
     assert refused.value.current == first
 
 
-async def test_without_a_version_writes_to_different_fields_both_stay(store: Store):
+async def test_without_a_version_saves_of_different_fields_are_both_kept(store: Store):
     await store.put(CANDIDATE)
     await store.save(replace(CANDIDATE, vote_count=2), was=CANDIDATE)
     await store.save(replace(CANDIDATE, description="late"), was=CANDIDATE)
-    found = await store.get(CANDIDATE_KEY, strong=True)
-    assert found == replace(CANDIDATE, vote_count=2, description="late")
+    assert await store.get(CANDIDATE_KEY, strong=True) == replace(CANDIDATE, vote_count=2, description="late")
 
 
-async def test_without_a_version_a_value_that_appeared_is_noticed(store: Store):
+async def test_without_a_version_a_save_of_a_field_set_in_between_is_refused(store: Store):
     bare = replace(CANDIDATE, picture=None)
     await store.put(bare)
     first = await store.save(replace(bare, picture=b"1"), was=bare)
@@ -83,7 +82,7 @@ async def test_without_a_version_a_value_that_appeared_is_noticed(store: Store):
     assert await store.get(CANDIDATE_KEY, strong=True) == first
 
 
-async def test_a_save_of_a_deleted_item_is_refused_and_does_not_bring_it_back(store: Store):
+async def test_a_save_of_a_deleted_item_is_refused_and_does_not_create_it(store: Store):
     was = await store.put(Game(game_id="g1"))
     await store.put(CANDIDATE)
     await store.delete(KEY)
@@ -99,14 +98,14 @@ async def test_a_save_of_a_deleted_item_is_refused_and_does_not_bring_it_back(st
     assert not await contents(store)
 
 
-async def test_a_save_cannot_move_an_item(store: Store):
+async def test_a_save_cannot_change_the_key_of_an_item(store: Store):
     was = await store.put(Game(game_id="g1"))
     with pytest.raises(BadKey, match="transaction"):
         await store.save(replace(was, game_id="g2"), was=was)
     assert await contents(store) == {repr(was): 1}
 
 
-async def test_a_save_takes_two_states_of_one_kind(store: Store):
+async def test_a_save_of_two_different_entities_is_refused(store: Store):
     with pytest.raises(BadInput, match="Move"):
         await store.save(Game(game_id="g1"), was=Move(game_id="g1", turn_number=1))
     with pytest.raises(BadInput, match="Move"):
@@ -114,7 +113,7 @@ async def test_a_save_takes_two_states_of_one_kind(store: Store):
     assert not await contents(store)
 
 
-async def test_a_set_that_lost_its_last_member_can_be_saved(store: Store):
+async def test_a_set_can_be_saved_as_none(store: Store):
     was = await store.put(Game(game_id="g1", tags=frozenset({"a"})))
     now = await store.save(replace(was, tags=None), was=was)
     assert (await store.get(KEY, strong=True)) == now

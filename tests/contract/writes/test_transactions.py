@@ -1,4 +1,4 @@
-"""Several writes that happen together or not at all."""
+"""Transactions: several writes that happen together or not at all."""
 
 import pytest
 from msgspec.structs import replace
@@ -37,7 +37,7 @@ def vote_of(user: str) -> Vote:
 
 
 async def cast(store: Store, user: str) -> None:
-    """One user, one vote."""
+    """Store a user's vote and count it, unless the user has voted."""
     async with store.transact() as tx:
         tx.put(vote_of(user), if_absent=True)
         tx.update(CANDIDATE_KEY, votes.add(1))
@@ -50,7 +50,7 @@ async def test_a_vote_and_its_count_are_written_together(store: Store):
     assert await store.get(CANDIDATE_KEY, strong=True) == replace(CANDIDATE, vote_count=2)
 
 
-async def test_a_second_vote_is_refused_with_its_count(store: Store):
+async def test_a_second_vote_is_refused_and_not_counted(store: Store):
     await store.put(CANDIDATE)
     await cast(store, "ann")
     before = await contents(store)
@@ -64,7 +64,7 @@ async def test_a_second_vote_is_refused_with_its_count(store: Store):
     assert await contents(store) == before
 
 
-async def test_every_kind_of_write_in_one_transaction(store: Store):
+async def test_a_transaction_may_contain_every_kind_of_write(store: Store):
     games = {name: Game(game_id=name, note=name) for name in ("saved", "updated", "deleted", "checked", "replaced")}
     await store.write_many(put=games.values())
     async with store.transact() as tx:
@@ -87,8 +87,8 @@ async def test_every_kind_of_write_in_one_transaction(store: Store):
     assert await contents(store) == {repr(it): 1 for it in expected}
 
 
-async def test_every_reason_stands_in_its_place_with_what_lies_there(store: Store):
-    there = {name: await store.put(Game(game_id=name, note=name)) for name in ("a", "b", "c", "d", "e")}
+async def test_each_step_of_a_cancelled_transaction_has_its_reason_and_current_item(store: Store):
+    stored = {name: await store.put(Game(game_id=name, note=name)) for name in ("a", "b", "c", "d", "e")}
     before = await contents(store)
     with pytest.raises(TransactionCancelled) as refused:
         await run_transaction(
@@ -96,23 +96,23 @@ async def test_every_reason_stands_in_its_place_with_what_lies_there(store: Stor
             lambda tx: tx.put(Game(game_id="new")),
             lambda tx: tx.put(Game(game_id="a"), if_absent=True),
             lambda tx: tx.update(key("b"), turn.add(1), when=note.equals("other")),
-            lambda tx: tx.update(key("nobody"), turn.add(1)),
+            lambda tx: tx.update(key("absent"), turn.add(1)),
             lambda tx: tx.delete(key("c"), when=note.equals("other")),
             lambda tx: tx.check(key("d"), note.missing()),
-            lambda tx: tx.check(key("d2")),
+            lambda tx: tx.check(key("missing")),
             lambda tx: tx.check_absent(key("e")),
-            lambda tx: tx.delete(key("nothing")),
+            lambda tx: tx.delete(key("also absent")),
         )
     reasons = refused.value.reasons
     failed = "condition_failed"
     assert [reason.code for reason in reasons] == [None, failed, failed, failed, failed, failed, failed, failed, None]
-    shown = [None, there["a"], there["b"], None, there["c"], there["d"], None, there["e"], None]
+    shown = [None, stored["a"], stored["b"], None, stored["c"], stored["d"], None, stored["e"], None]
     assert [reason.current for reason in reasons] == shown
     assert all(bool(reason.message) == bool(reason.code) for reason in reasons)
     assert await contents(store) == before
 
 
-async def test_conditions_are_about_the_state_before_the_transaction(store: Store):
+async def test_conditions_are_evaluated_on_the_state_before_the_transaction(store: Store):
     await store.put(Game(game_id="a"))
     async with store.transact() as tx:
         tx.delete(key("a"), when=note.missing())
@@ -124,7 +124,7 @@ async def test_conditions_are_about_the_state_before_the_transaction(store: Stor
     assert await contents(store) == {repr(Game(game_id="b")): 1}
 
 
-async def test_a_transaction_over_two_tables(open_store):
+async def test_a_transaction_may_span_two_tables(open_store):
     store = await open_store(board, connections)
     async with store.transact() as tx:
         tx.put(Game(game_id="g1"))
@@ -137,7 +137,7 @@ async def test_a_transaction_over_two_tables(open_store):
     assert await store.get(Connection.key(connection_id="c1"), strong=True)
 
 
-async def test_a_save_that_is_outdated_cancels_everything(store: Store):
+async def test_an_outdated_save_cancels_the_whole_transaction(store: Store):
     was = await store.put(Game(game_id="a"))
     now = await store.update(key("a"), turn.add(1))
     with pytest.raises(TransactionCancelled) as refused:
@@ -148,7 +148,7 @@ async def test_a_save_that_is_outdated_cancels_everything(store: Store):
     assert await contents(store) == {repr(now): 1}
 
 
-async def test_a_save_of_nothing_new_still_demands_the_item(store: Store):
+async def test_a_save_without_changes_still_requires_the_item(store: Store):
     was = Game(game_id="a")
     with pytest.raises(TransactionCancelled):
         await run_transaction(store, lambda tx: tx.save(was, was=was), lambda tx: tx.put(Game(game_id="b")))
@@ -159,7 +159,7 @@ async def test_a_save_of_nothing_new_still_demands_the_item(store: Store):
     assert sum((await contents(store)).values()) == 2
 
 
-async def test_an_error_inside_the_block_writes_nothing(store: Store):
+async def test_an_error_inside_the_block_discards_the_transaction(store: Store):
     def fail(_: Transaction) -> None:
         raise RuntimeError
 
@@ -184,21 +184,21 @@ async def test_a_transaction_outside_its_block_is_refused(store: Store):
         tx.put(Game(game_id="b"))
 
 
-async def test_a_hundred_items_are_allowed(store: Store):
+async def test_a_transaction_may_contain_a_hundred_items(store: Store):
     async with store.transact() as tx:
         for number in range(100):
             tx.put(Game(game_id=f"g{number}"), if_absent=True)
     assert sum((await contents(store)).values()) == 100
 
 
-async def test_a_hundred_and_one_are_refused(store: Store):
+async def test_a_transaction_of_a_hundred_and_one_items_is_refused(store: Store):
     with pytest.raises(TooManyItems, match="100") as refused:
         await run_transaction(store, *[lambda tx, at=at: tx.put(Game(game_id=f"g{at}")) for at in range(101)])
     assert refused.value.code == "too_many_items"
     assert not await contents(store)
 
 
-async def test_one_item_twice_is_refused(store: Store):
+async def test_a_transaction_that_names_an_item_twice_is_refused(store: Store):
     await store.put(Game(game_id="a"))
     before = await contents(store)
     for second in (
@@ -215,23 +215,23 @@ async def test_one_item_twice_is_refused(store: Store):
     assert await contents(store) == before
 
 
-async def test_a_repeated_token_does_nothing_more(store: Store):
+async def test_a_transaction_with_a_repeated_token_is_carried_out_once(store: Store):
     await store.put(Game(game_id="a"))
     for _ in range(3):
         async with store.transact(token="t-1") as tx:
             tx.update(key("a"), turn.add(1))
             tx.put(Game(game_id="b"), if_absent=True)
-    found = await store.get(key("a"), strong=True)
-    assert found is not None
-    assert found.current_turn == 1
+    stored = await store.get(key("a"), strong=True)
+    assert stored is not None
+    assert stored.current_turn == 1
     async with store.transact(token="t-2") as tx:
         tx.update(key("a"), turn.add(1))
-    found = await store.get(key("a"), strong=True)
-    assert found is not None
-    assert found.current_turn == 2
+    stored = await store.get(key("a"), strong=True)
+    assert stored is not None
+    assert stored.current_turn == 2
 
 
-async def test_a_token_with_another_transaction_is_refused(store: Store):
+async def test_a_token_reused_for_another_transaction_is_refused(store: Store):
     await store.put(Game(game_id="a"))
     async with store.transact(token="t-1") as tx:
         tx.update(key("a"), turn.add(1))
@@ -247,21 +247,21 @@ async def test_a_token_with_another_transaction_is_refused(store: Store):
     assert await contents(store) == before
 
 
-async def test_a_token_of_a_cancelled_transaction_may_try_again(store: Store):
-    async def increase() -> None:
+async def test_the_token_of_a_cancelled_transaction_can_be_used_again(store: Store):
+    async def increment() -> None:
         async with store.transact(token="t-1") as tx:
             tx.update(key("a"), turn.add(1))
 
     with pytest.raises(TransactionCancelled):
-        await increase()
+        await increment()
     await store.put(Game(game_id="a"))
-    await increase()
-    found = await store.get(key("a"), strong=True)
-    assert found is not None
-    assert found.current_turn == 1
+    await increment()
+    stored = await store.get(key("a"), strong=True)
+    assert stored is not None
+    assert stored.current_turn == 1
 
 
-async def test_a_token_survives_the_store(open_store):
+async def test_a_token_survives_closing_and_opening(open_store):
     store = await open_store(board)
     await store.put(Game(game_id="a"))
     for _ in range(2):
@@ -269,44 +269,46 @@ async def test_a_token_survives_the_store(open_store):
             tx.update(key("a"), turn.add(1))
         await store.close()
         store = await open_store(board)
-    found = await store.get(key("a"), strong=True)
-    assert found is not None
-    assert found.current_turn == 1
+    stored = await store.get(key("a"), strong=True)
+    assert stored is not None
+    assert stored.current_turn == 1
 
 
 async def test_a_token_is_remembered_for_ten_minutes(open_store, clock: ManualClock):
     store = await open_store(connections)
     room = path(Connection, lambda it: it.room_id)
-    where = Connection.key(connection_id="c1")
+    connection_key = Connection.key(connection_id="c1")
     await store.put(Connection(connection_id="c1", room_id="r1"))
-    for seconds, found in ((0, "r2"), (1, "r1"), (590, "r1")):
+    for seconds, expected in ((0, "r2"), (1, "r1"), (590, "r1")):
         await clock.advance(seconds)
-        await run_transaction(store, lambda tx: tx.update(where, room.set("r2")), token="t-1")
-        moved = await store.get(where, strong=True)
+        await run_transaction(store, lambda tx: tx.update(connection_key, room.set("r2")), token="t-1")
+        moved = await store.get(connection_key, strong=True)
         assert moved is not None
-        assert moved.room_id == found
+        assert moved.room_id == expected
         await store.put(Connection(connection_id="c1", room_id="r1"))
 
 
 @pytest.mark.parametrize("token", ["", "x" * 37])
-async def test_a_token_has_a_length(store: Store, token: str):
+async def test_a_token_that_is_empty_or_too_long_is_refused(store: Store, token: str):
     with pytest.raises(BadInput, match="36"):
         store.transact(token)
 
 
-async def test_a_token_may_have_36_characters(store: Store):
+async def test_a_token_of_36_characters_is_accepted(store: Store):
     async with store.transact(token="x" * 36) as tx:
         tx.put(Game(game_id="a"))
     assert await contents(store) == {repr(Game(game_id="a")): 1}
 
 
-async def test_a_transaction_repeated_later_judges_expiry_by_its_first_moment(store: Store, clock: ManualClock):
+async def test_a_transaction_repeated_with_the_time_of_its_first_attempt_is_carried_out_once(
+    store: Store, clock: ManualClock
+):
     await store.put(Game(game_id="a"))
-    began = clock.now()
+    started = clock.now()
     for _ in range(3):
-        async with store.transact(token="t-1", at=began) as tx:
+        async with store.transact(token="t-1", at=started) as tx:
             tx.update(key("a"), turn.add(1))
         await clock.advance(100)
-    found = await store.get(key("a"), strong=True)
-    assert found is not None
-    assert found.current_turn == 1
+    stored = await store.get(key("a"), strong=True)
+    assert stored is not None
+    assert stored.current_turn == 1

@@ -15,7 +15,7 @@ words = Table("WordsOfTheDay", pk="language", sk="word")
 
 @measures.entity(pk="{room}", sk="{at}")
 class Measure(Entity, frozen=True, kw_only=True):
-    """A number at a time in a room."""
+    """A level measured in a room at a time."""
 
     room: int
     at: Decimal
@@ -26,7 +26,7 @@ class Measure(Entity, frozen=True, kw_only=True):
 
 @blobs.entity(pk="{digest}", sk="{part}")
 class Blob(Entity, frozen=True, kw_only=True):
-    """A part of something large."""
+    """One part of a blob."""
 
     digest: bytes
     part: bytes
@@ -73,7 +73,7 @@ def parts_of(digest: bytes) -> Span:
 
 @blobs.query(returns=Blob, strong=True)
 def parts_beginning(digest: bytes, prefix: bytes) -> Span:
-    """The parts of a blob that begin so."""
+    """The parts of a blob that begin with a prefix."""
     return blobs.partition(digest).begins_with(prefix)
 
 
@@ -90,13 +90,13 @@ def words_back(language: str) -> Span:
 
 
 @words.query(returns=Word, strong=True)
-def words_as(language: str, sign: str, low: str, high: str) -> Span:
-    """The words of a language in a stretch, named by the method that narrows it."""
+def words_narrowed(language: str, method: str, low: str, high: str) -> Span:
+    """The words of a language in the range that a method of Span sets."""
     span = words.partition(language)
-    return span.between(low, high) if sign == "between" else getattr(span, sign)(low)
+    return span.between(low, high) if method == "between" else getattr(span, method)(low)
 
 
 @words.query(returns=Word, strong=True)
 def words_with_note(language: str, note: str) -> Span:
-    """The words of a language that carry a note."""
+    """The words of a language with a given note."""
     return words.partition(language).where(path(Word, lambda word: word.note).equals(note))
