@@ -1,4 +1,4 @@
-"""Opening a store in DynamoDB: what it can do, what it needs, what it is called."""
+"""Opening a store in DynamoDB: probed capabilities, required tables, and what the backend reports about itself."""
 
 import asyncio
 import secrets
@@ -11,7 +11,7 @@ import pytest
 from tests.support.designs.board import Game, board
 from tests.support.designs.connections import Connection, connections
 from tests.support.dynamodb_servers import shared_server
-from tests.table.dynamodb.fault_proxy import FaultProxy, answered
+from tests.table.dynamodb.fault_proxy import FaultProxy, error_response
 from tests.table.dynamodb.server_tables import connected
 from tests.table.dynamodb.streams.stream_tables import wait_for_pause
 from zataku.clock import ManualClock
@@ -20,7 +20,7 @@ from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
 from zataku.table.strict.strict_backend import Faults
 
-UNKNOWN = answered("UnknownOperationException")
+UNKNOWN = error_response("UnknownOperationException")
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ async def capabilities_behind(proxy: FaultProxy) -> frozenset[str]:
     return backend.capabilities
 
 
-async def test_a_service_is_asked_what_it_can_do():
+async def test_opening_probes_the_capabilities_of_the_service():
     async with FaultProxy(shared_server("ministack").endpoint) as proxy:
         everything = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
         assert await capabilities_behind(proxy) == everything
@@ -49,19 +49,19 @@ async def test_a_service_is_asked_what_it_can_do():
             assert await capabilities_behind(proxy) == everything - {capability}
 
 
-async def test_what_the_caller_has_no_right_to_is_taken_to_be_there():
+async def test_a_capability_whose_probe_is_denied_counts_as_present():
     async with FaultProxy(shared_server("ministack").endpoint) as proxy:
-        proxy.always = {"ListBackups": answered("AccessDeniedException")}
+        proxy.always = {"ListBackups": error_response("AccessDeniedException")}
         assert "backups" in await capabilities_behind(proxy)
 
 
-async def test_dynoxide_keeps_no_backups():
+async def test_dynoxide_has_no_backups():
     async with FaultProxy(shared_server("dynoxide").endpoint) as proxy:
         assert "backups" not in await capabilities_behind(proxy)
 
 
-async def test_a_design_that_needs_what_the_service_lacks_fails_before_anything_is_touched(env: str):
-    """As ScyllaDB's Alternator, which knows no transactions."""
+async def test_a_design_that_needs_a_missing_capability_fails_before_any_table_is_changed(env: str):
+    """ScyllaDB's Alternator, for example, has no transactions."""
     async with FaultProxy(shared_server("dynoxide").endpoint) as proxy:
         proxy.always = {"TransactWriteItems": UNKNOWN}
         with pytest.raises(LacksCapability, match="transactions"):
@@ -69,7 +69,7 @@ async def test_a_design_that_needs_what_the_service_lacks_fails_before_anything_
         assert not {"CreateTable", "UpdateTable", "UpdateTimeToLive"} & set(proxy.seen)
 
 
-async def test_the_store_has_a_table_of_its_own_for_each_environment(env: str):
+async def test_each_environment_has_its_own_metadata_table(env: str):
     endpoint = shared_server("dynoxide").endpoint
     async with await open_dynamodb([connections], endpoint=endpoint, env=env) as store:
         await store.put(Connection(connection_id="c"))
@@ -78,7 +78,7 @@ async def test_the_store_has_a_table_of_its_own_for_each_environment(env: str):
             assert (await client.call("DescribeTable", TableName=name))["Table"]["TableStatus"] == "ACTIVE"
 
 
-async def test_without_the_right_to_change_the_tables_must_be_there(env: str):
+async def test_an_unmanaged_store_requires_existing_tables(env: str):
     async with FaultProxy(shared_server("ministack").endpoint) as proxy:
         with pytest.raises(SchemaRefused, match="missing"):
             await open_dynamodb([board], endpoint=proxy.endpoint, env=env, manage=False)
@@ -90,8 +90,7 @@ async def test_without_the_right_to_change_the_tables_must_be_there(env: str):
         assert not {"CreateTable", "UpdateTable", "UpdateTimeToLive"} & set(proxy.seen)
 
 
-async def test_the_store_itself_misbehaves_when_asked_to(env: str):
-    """Strict mode in front of a service."""
+async def test_the_store_retries_injected_faults_of_strict_mode(env: str):
     faults = Faults(conflict=0.3, throttle=0.3, unprocessed=0.5)
     turn = path(Game, lambda it: it.current_turn)
     async with await open_dynamodb(
@@ -99,22 +98,22 @@ async def test_the_store_itself_misbehaves_when_asked_to(env: str):
     ) as store:
         await store.write_many(put=[Game(game_id=f"g{at}") for at in range(10)])
         await asyncio.gather(*(store.update(Game.key(game_id="g1"), turn.add(1)) for _ in range(10)))
-        found = await store.get(Game.key(game_id="g1"), strong=True)
-        assert found is not None
-        assert found.current_turn == 10
+        game = await store.get(Game.key(game_id="g1"), strong=True)
+        assert game is not None
+        assert game.current_turn == 10
 
 
-async def test_a_reader_that_waits_does_not_keep_the_store_from_closing(env: str):
+async def test_closing_the_store_ends_a_waiting_stream_read(env: str):
     clock = ManualClock()
     store = await open_dynamodb([board], endpoint=shared_server("dynoxide").endpoint, env=env, clock=clock)
-    waiting = asyncio.create_task(store.stream(board, "watcher").read(wait=600))
+    reading = asyncio.create_task(store.stream(board, "watcher").read(wait=600))
     await wait_for_pause(clock)
     await asyncio.wait_for(store.close(), 20)
     with pytest.raises(StoreClosed):
-        await asyncio.wait_for(waiting, 20)
+        await asyncio.wait_for(reading, 20)
 
 
-async def test_what_a_host_wants_to_know_is_told(env: str):
+async def test_the_backend_reports_its_facts_and_sizes(env: str):
     endpoint = shared_server("ministack").endpoint
     table = board.schema(env).name
     async with await open_dynamodb([board], endpoint=endpoint, env=env) as store:
@@ -130,7 +129,7 @@ async def test_what_a_host_wants_to_know_is_told(env: str):
         assert {index for _, index in sizes} == {None, *board.indexes}
 
 
-async def test_units_are_summed_across_stores(env: str):
+async def test_usage_is_summed_across_openings(env: str):
     endpoint = shared_server("dynoxide").endpoint
     for _ in range(2):
         async with await open_dynamodb([connections], endpoint=endpoint, env=env) as store:
@@ -138,12 +137,12 @@ async def test_units_are_summed_across_stores(env: str):
                 await store.put(Connection(connection_id="c"))
                 await store.get(Connection.key(connection_id="c"), strong=True)
             assert (consumed.reads, consumed.writes) == (1, 1)
-            assert {place for place, _ in consumed.by_resource} == {connections.schema(env).name}
+            assert {table for table, _ in consumed.by_resource} == {connections.schema(env).name}
     async with await open_dynamodb([connections], endpoint=endpoint, env=env) as store:
         assert await store.backend.usage() == [Usage("greeting", 2, 2.0, 2.0)]
 
 
-def test_a_missing_library_names_the_extra_that_brings_it():
+def test_a_missing_library_names_the_extra_that_installs_it():
     program = """
         import asyncio, sys
         sys.modules["aiobotocore"] = None
@@ -153,7 +152,7 @@ def test_a_missing_library_names_the_extra_that_brings_it():
         except LacksCapability as problem:
             print(problem.message)
     """
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True, timeout=60
     )
-    assert "pip install 'zataku[aws]'" in done.stdout
+    assert "pip install 'zataku[aws]'" in completed.stdout

@@ -1,4 +1,4 @@
-"""Backups that the service keeps."""
+"""On-demand backups of the DynamoDB service."""
 
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.support.dynamodb_servers import shared_server, start_server, stop_server
 from tests.table.dynamodb.streams.scripted_service import served
-from tests.table.dynamodb.streams.stream_tables import unique
+from tests.table.dynamodb.streams.stream_tables import unique_name
 from zataku.clock import ManualClock, SystemClock
 from zataku.table.backend.errors import BadInput, LacksCapability, StoreUnreachable, TableError
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
@@ -30,16 +30,16 @@ FULL = replace(
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    made = start_server("ministack", program=Path(__file__).with_name("repaired_ministack.py"))
-    yield made.endpoint
-    stop_server(made)
+    server = start_server("ministack", program=Path(__file__).with_name("repaired_ministack.py"))
+    yield server.endpoint
+    stop_server(server)
 
 
 @pytest.fixture
 async def client(endpoint: str) -> AsyncIterator[Client]:
-    made = Client(endpoint)
-    yield made
-    await made.close()
+    client = Client(endpoint)
+    yield client
+    await client.close()
 
 
 @pytest.fixture
@@ -49,15 +49,15 @@ def backups(client: Client) -> Backups:
 
 @pytest.fixture
 async def tables(client: Client) -> list[TableSchema]:
-    """Two tables, one with everything, each with three items."""
-    made = [replace(PLAIN, name=unique("PlainTable")), replace(FULL, name=unique("FullTable"))]
-    fitting = Tables(client, SystemClock())
-    await fitting.apply(made)
-    await fitting.close()
-    for table in made:
+    """A plain table and one with every setting, with three items each."""
+    schemas = [replace(PLAIN, name=unique_name("PlainTable")), replace(FULL, name=unique_name("FullTable"))]
+    management = Tables(client, SystemClock())
+    await management.apply(schemas)
+    await management.close()
+    for table in schemas:
         for at in range(3):
             await put(client, table, at)
-    return made
+    return schemas
 
 
 async def put(client: Client, table: TableSchema, at: int) -> None:
@@ -65,21 +65,23 @@ async def put(client: Client, table: TableSchema, at: int) -> None:
     await client.call("PutItem", TableName=table.name, Item=wire_item(item))
 
 
-async def held(client: Client, table: str) -> list[str]:
-    answer = await client.call("Scan", TableName=table, ConsistentRead=True)
-    return sorted(item_of(item)["sk"] for item in answer["Items"])
+async def sort_keys(client: Client, table: str) -> list[str]:
+    response = await client.call("Scan", TableName=table, ConsistentRead=True)
+    return sorted(item_of(item)["sk"] for item in response["Items"])
 
 
-async def test_restoring_brings_back_what_every_table_held(client: Client, backups: Backups, tables: list[TableSchema]):
-    told: list[tuple[int, int]] = []
-    await backups.create(tables, "before-the-party", lambda done, total: told.append((done, total)))
-    assert told == [(0, 2), (1, 2), (2, 2)]
+async def test_restoring_brings_back_the_items_of_every_table(
+    client: Client, backups: Backups, tables: list[TableSchema]
+):
+    progress: list[tuple[int, int]] = []
+    await backups.create(tables, "before-the-party", lambda done, total: progress.append((done, total)))
+    assert progress == [(0, 2), (1, 2), (2, 2)]
     for table in tables:
         await put(client, table, 7)
         await client.call("DeleteItem", TableName=table.name, Key=wire_item({"pk": "p", "sk": "s0"}))
-    await backups.restore(tables, "before-the-party", lambda done, total: told.append((done, total)))
-    assert told[3:] == [(0, 2), (1, 2), (2, 2)]
-    assert [await held(client, table.name) for table in tables] == [["s0", "s1", "s2"]] * 2
+    await backups.restore(tables, "before-the-party", lambda done, total: progress.append((done, total)))
+    assert progress[3:] == [(0, 2), (1, 2), (2, 2)]
+    assert [await sort_keys(client, table.name) for table in tables] == [["s0", "s1", "s2"]] * 2
 
 
 async def test_a_restored_table_has_all_its_settings_again(client: Client, backups: Backups, tables: list[TableSchema]):
@@ -100,7 +102,7 @@ async def test_a_restored_table_has_all_its_settings_again(client: Client, backu
     assert (await client.call("ListTagsOfResource", ResourceArn=described["TableArn"]))["Tags"] == tags
 
 
-async def test_nothing_is_touched_unless_every_table_has_the_backup(
+async def test_a_restore_changes_nothing_unless_every_table_has_the_backup(
     client: Client, backups: Backups, tables: list[TableSchema]
 ):
     await backups.create(tables[:1], "only-one")
@@ -109,14 +111,14 @@ async def test_nothing_is_touched_unless_every_table_has_the_backup(
         await backups.restore(tables, "only-one")
     with pytest.raises(BadInput):
         await backups.restore(tables, "no-such-backup")
-    assert await held(client, tables[0].name) == ["s0", "s1", "s2", "s7"]
+    assert await sort_keys(client, tables[0].name) == ["s0", "s1", "s2", "s7"]
 
 
-async def test_a_table_that_is_gone_can_be_restored(client: Client, backups: Backups, tables: list[TableSchema]):
+async def test_a_deleted_table_can_be_restored(client: Client, backups: Backups, tables: list[TableSchema]):
     await backups.create(tables, "just-in-case")
     await client.call("DeleteTable", TableName=tables[0].name)
     await backups.restore(tables, "just-in-case")
-    assert await held(client, tables[0].name) == ["s0", "s1", "s2"]
+    assert await sort_keys(client, tables[0].name) == ["s0", "s1", "s2"]
 
 
 async def test_the_backups_of_the_tables_are_listed_oldest_first(
@@ -132,35 +134,32 @@ async def test_the_backups_of_the_tables_are_listed_oldest_first(
 
 
 @pytest.mark.parametrize("name", ["", "ab", "with space", "a/b", "x" * 256, "täglich"])
-async def test_a_name_that_the_service_does_not_take_is_bad_input(
-    backups: Backups, tables: list[TableSchema], name: str
-):
+async def test_a_backup_name_the_service_rejects_is_bad_input(backups: Backups, tables: list[TableSchema], name: str):
     with pytest.raises(BadInput, match="letters"):
         await backups.create(tables, name)
     assert await backups.list_backups(tables) == []
 
 
-async def test_a_name_stands_for_one_set_of_backups(backups: Backups, tables: list[TableSchema]):
+async def test_a_backup_name_cannot_be_used_twice(backups: Backups, tables: list[TableSchema]):
     await backups.create(tables[1:], "nightly")
     with pytest.raises(BadInput, match="already"):
         await backups.create(tables, "nightly")
     assert len(await backups.list_backups(tables)) == 1
 
 
-async def test_half_a_set_is_not_kept(backups: Backups, tables: list[TableSchema]):
-    missing = replace(PLAIN, name=unique("NoSuchTable"))
+async def test_a_failed_backup_of_one_table_deletes_the_whole_set(backups: Backups, tables: list[TableSchema]):
+    missing = replace(PLAIN, name=unique_name("NoSuchTable"))
     with pytest.raises(TableError):
         await backups.create([*tables, missing], "nightly")
     assert await backups.list_backups(tables) == []
 
 
-async def test_a_restore_that_fails_half_way_says_how_to_go_on():
-    # Without its repair, ministack cannot restore a table that is gone.
+async def test_a_restore_that_fails_halfway_says_to_restore_again():
+    # Unrepaired, ministack cannot restore a deleted table.
     client = Client(shared_server("ministack").endpoint)
     backups = Backups(client, SystemClock())
-    table = replace(PLAIN, name=unique("PlainTable"))
-    fitting = Tables(client, SystemClock())
-    await fitting.apply([table])
+    table = replace(PLAIN, name=unique_name("PlainTable"))
+    await Tables(client, SystemClock()).apply([table])
     await backups.create([table], "nightly")
     for _ in range(2):
         with pytest.raises(TableError, match="is still there. Restore again"):
@@ -169,56 +168,56 @@ async def test_a_restore_that_fails_half_way_says_how_to_go_on():
 
 
 class SlowService:
-    """Makes a backup for so many looks at it."""
+    """A service whose backup becomes available after a number of DescribeBackup calls."""
 
-    def __init__(self, looks: int) -> None:
-        self.looks = looks
-        self.kept: list[str] = []
+    def __init__(self, polls: int) -> None:
+        self.polls = polls
+        self.backed_up: list[str] = []
 
-    def answer(self, operation: str, asked: dict) -> dict:
-        """One call."""
+    def respond(self, operation: str, parameters: dict) -> dict:
+        """Answer one call."""
         details = {"BackupArn": "arn:of:a:backup", "BackupName": "nightly", "BackupStatus": "CREATING"}
         match operation:
             case "CreateBackup":
-                self.kept.append(asked["TableName"])
+                self.backed_up.append(parameters["TableName"])
                 return {"BackupDetails": details}
             case "DescribeBackup":
-                self.looks -= 1
-                status = "CREATING" if self.looks > 0 else "AVAILABLE"
+                self.polls -= 1
+                status = "CREATING" if self.polls > 0 else "AVAILABLE"
                 return {"BackupDescription": {"BackupDetails": details | {"BackupStatus": status}}}
             case "DeleteBackup":
-                self.kept.clear()
+                self.backed_up.clear()
                 return {}
             case _:
                 return {"BackupSummaries": []}
 
 
-class HurriedClock(ManualClock):
-    """Advances by every sleep at once."""
+class SkippingClock(ManualClock):
+    """A clock on which a sleep advances the time and returns at once."""
 
     async def sleep(self, seconds: float) -> None:
-        """No time at all, and that long."""
+        """Advance the clock instead of waiting."""
         await self.advance(seconds)
 
 
-@pytest.mark.parametrize(("looks", "comes"), [(5, True), (100_000, False)])
-async def test_a_backup_is_waited_for_but_not_for_ever(looks: int, comes: bool):
-    service = SlowService(looks)
-    clock = HurriedClock()
+@pytest.mark.parametrize(("polls", "completes"), [(5, True), (100_000, False)])
+async def test_creating_a_backup_waits_for_it_up_to_a_time_limit(polls: int, completes: bool):
+    service = SlowService(polls)
+    clock = SkippingClock()
     async with served(service) as endpoint:
         client = Client(endpoint)
-        taking = Backups(client, clock).create([PLAIN], "nightly")
-        if comes:
-            await taking
+        creation = Backups(client, clock).create([PLAIN], "nightly")
+        if completes:
+            await creation
         else:
             with pytest.raises(StoreUnreachable, match="Take it again"):
-                await taking
+                await creation
         await client.close()
-    assert service.kept == (["unnamed"] if comes else [])
+    assert service.backed_up == (["unnamed"] if completes else [])
     assert 0 < clock.now() - ManualClock().now() < 3700
 
 
-async def test_a_server_without_backups_says_so():
+async def test_a_server_without_backups_raises_lacks_capability():
     client = Client(shared_server("dynoxide").endpoint)
     backups = Backups(client, SystemClock())
     with pytest.raises(LacksCapability):

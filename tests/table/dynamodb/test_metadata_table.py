@@ -1,4 +1,4 @@
-"""The store's own small table."""
+"""The metadata table: its secret, usage totals and conditional writes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
-from tests.table.dynamodb.streams.stream_tables import SERVERS, unique
+from tests.table.dynamodb.streams.stream_tables import SERVERS, unique_name
 from zataku.clock import ManualClock
 from zataku.table.backend.cost import Usage
 from zataku.table.backend.errors import ConditionFailed
@@ -18,81 +18,81 @@ from zataku.table.dynamodb.metadata_table import MetadataTable
 @pytest.fixture(params=SERVERS)
 async def client(request: pytest.FixtureRequest) -> AsyncIterator[Client]:
     name: ServerName = request.param
-    made = PlainClient(shared_server(name).endpoint)
-    yield made
-    await made.close()
+    client = PlainClient(shared_server(name).endpoint)
+    yield client
+    await client.close()
 
 
 @pytest.fixture
 def name() -> str:
-    return unique("ZatakuStore")
+    return unique_name("ZatakuStore")
 
 
 @pytest.fixture
 async def metadata(client: Client, name: str) -> MetadataTable:
-    made = MetadataTable(client, name, ManualClock())
-    await made.start()
-    return made
+    metadata = MetadataTable(client, name, ManualClock())
+    await metadata.start()
+    return metadata
 
 
-async def test_processes_that_start_at_once_have_one_book_and_one_secret(client: Client, name: str):
-    books = [MetadataTable(client, name, ManualClock()) for _ in range(8)]
-    await asyncio.gather(*(metadata.start() for metadata in books))
-    secrets = await asyncio.gather(*(metadata.secret() for metadata in books))
+async def test_processes_that_start_at_once_share_one_table_and_one_secret(client: Client, name: str):
+    processes = [MetadataTable(client, name, ManualClock()) for _ in range(8)]
+    await asyncio.gather(*(metadata.start() for metadata in processes))
+    secrets = await asyncio.gather(*(metadata.secret() for metadata in processes))
     assert len(set(secrets)) == 1
     assert len(secrets[0]) == 32
 
 
-async def test_the_secret_stays_the_same_and_is_each_stores_own(client: Client, metadata: MetadataTable):
-    again, other = (
+async def test_the_secret_is_stable_and_differs_between_stores(client: Client, metadata: MetadataTable):
+    reopened, other = (
         MetadataTable(client, metadata.name, ManualClock()),
-        MetadataTable(client, unique("ZatakuOther"), ManualClock()),
+        MetadataTable(client, unique_name("ZatakuOther"), ManualClock()),
     )
     await other.start()
-    await again.start()
-    assert await again.secret() == await metadata.secret()
+    await reopened.start()
+    assert await reopened.secret() == await metadata.secret()
     assert await metadata.secret() == await metadata.secret()
     assert await other.secret() != await metadata.secret()
 
 
-async def test_the_book_is_paid_by_the_call(client: Client, metadata: MetadataTable):
-    told = (await client.call("DescribeTable", TableName=metadata.name))["Table"]
-    assert told["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
+async def test_the_metadata_table_is_billed_per_request(client: Client, metadata: MetadataTable):
+    description = (await client.call("DescribeTable", TableName=metadata.name))["Table"]
+    assert description["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
 
 
 async def test_usage_of_several_processes_adds_up(client: Client, metadata: MetadataTable):
     other = MetadataTable(client, metadata.name, ManualClock())
-    many = [Usage(f"board.pattern {at:02}", 1, 0.5, 1) for at in range(40)]
-    await asyncio.gather(*(each.add_usage(many) for each in (metadata, other, metadata)))
+    usages = [Usage(f"board.pattern {at:02}", 1, 0.5, 1) for at in range(40)]
+    await asyncio.gather(*(process.add_usage(usages) for process in (metadata, other, metadata)))
     await metadata.add_usage([Usage("board.pattern 00", 0, 0.1, 0.2)])
     await metadata.add_usage([])
     assert await other.usage() == [Usage("board.pattern 00", 3, 1.6, 3.2)] + [
-        Usage(it.pattern, 3, 1.5, 3.0) for it in many[1:]
+        Usage(usage.pattern, 3, 1.5, 3.0) for usage in usages[1:]
     ]
 
 
-async def test_a_new_book_has_no_usage(metadata: MetadataTable):
+async def test_a_new_metadata_table_has_no_usage(metadata: MetadataTable):
     assert await metadata.usage() == []
 
 
-async def test_of_those_who_put_a_new_item_one_is_first(metadata: MetadataTable):
-    written = await asyncio.gather(*(metadata.put_new("p", "s", {"who": who}) for who in range(6)))
+async def test_one_of_several_concurrent_writers_creates_a_new_item(metadata: MetadataTable):
+    written = await asyncio.gather(*(metadata.put_new("p", "s", {"writer": writer}) for writer in range(6)))
     assert sum(written) == 1
-    assert await metadata.item("p", "s") == {"pk": "p", "sk": "s", "who": written.index(True)}
+    assert await metadata.item("p", "s") == {"pk": "p", "sk": "s", "writer": written.index(True)}
 
 
-async def test_an_update_under_a_condition_changes_all_or_nothing(metadata: MetadataTable):
+async def test_an_update_whose_condition_fails_changes_nothing(metadata: MetadataTable):
     await metadata.put_new("p", "s", {"owner": "a", "counter": 1})
-    more = "SET #counter = #counter + :one"
-    new = await metadata.update("p", "s", more, {"one": 1, "owner": "a"}, condition="#owner = :owner")
+    increment = "SET #counter = #counter + :one"
+    new = await metadata.update("p", "s", increment, {"one": 1, "owner": "a"}, condition="#owner = :owner")
     assert new == {"pk": "p", "sk": "s", "owner": "a", "counter": 2}
     with pytest.raises(ConditionFailed):
-        await metadata.update("p", "s", more, {"one": 1, "owner": "b"}, condition="#owner = :owner")
+        await metadata.update("p", "s", increment, {"one": 1, "owner": "b"}, condition="#owner = :owner")
     assert await metadata.item("p", "s") == new
 
 
-async def test_the_items_of_a_partition_come_all_and_in_order(metadata: MetadataTable):
-    # More than one page of a megabyte.
+async def test_a_partition_is_read_completely_and_in_order(metadata: MetadataTable):
+    # More than one page, which holds at most a megabyte.
     large = "x" * 300_000
     for at in (3, 1, 4, 2, 0):
         await metadata.put_new("p", f"s{at}", {"large": large})

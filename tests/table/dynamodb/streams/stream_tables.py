@@ -1,4 +1,4 @@
-"""Tables with streams on real servers, and the processes that read them."""
+"""Tables with streams on real servers, and the consumer registries that read them."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -20,7 +20,7 @@ from zataku.table.dynamodb.wire import wire_item
 SERVERS: Sequence[ServerName] = ("dynoxide", "ministack")
 
 
-def unique(name: str) -> str:
+def unique_name(name: str) -> str:
     """A name that no other test uses."""
     return f"{name}{uuid4().hex[:12]}"
 
@@ -33,7 +33,7 @@ class StreamFixture:
         self.table = table
         self.metadata = metadata
         self.clock = ManualClock()
-        self._readers = AsyncExitStack()
+        self._registries = AsyncExitStack()
 
     async def put(self, sk: str, **attributes: object) -> None:
         """Write an item."""
@@ -45,18 +45,18 @@ class StreamFixture:
         await self.client.call("DeleteItem", TableName=self.table.name, Key=wire_item({"pk": "p", "sk": sk}))
 
     def process(self, clock: Clock | None = None, owner: str | None = None) -> ConsumerRegistry:
-        """Another process that reads; it is closed with the fixture."""
-        made = ConsumerRegistry(self.client, self.metadata, clock or self.clock, Random(1), worker_name=owner)
-        self._readers.push_async_callback(made.close)
-        return made
+        """The registry of another process; it is closed with the fixture."""
+        registry = ConsumerRegistry(self.client, self.metadata, clock or self.clock, Random(1), worker_name=owner)
+        self._registries.push_async_callback(registry.close)
+        return registry
 
     async def close(self) -> None:
-        """Close all processes."""
-        await self._readers.aclose()
+        """Close all registries."""
+        await self._registries.aclose()
 
 
-async def make_table(client: Client, table: TableSchema) -> None:
-    """A table with the keys and the stream of its schema."""
+async def create_table(client: Client, table: TableSchema) -> None:
+    """Create a table with the keys and the stream of its schema."""
     await client.call(
         "CreateTable",
         TableName=table.name,
@@ -75,23 +75,25 @@ async def make_table(client: Client, table: TableSchema) -> None:
 
 
 @asynccontextmanager
-async def bench(name: ServerName, view: StreamView | None = "NEW_AND_OLD_IMAGES") -> AsyncIterator[StreamFixture]:
+async def open_stream(
+    server: ServerName, view: StreamView | None = "NEW_AND_OLD_IMAGES"
+) -> AsyncIterator[StreamFixture]:
     """A table with a stream on one of the servers."""
-    client = PlainClient(shared_server(name).endpoint)
-    table = TableSchema(unique("Followed"), KeyAttribute("pk"), KeyAttribute("sk"), stream=view)
-    metadata = MetadataTable(client, unique("ZatakuStore"), ManualClock())
-    made = StreamFixture(client, table, metadata)
+    client = PlainClient(shared_server(server).endpoint)
+    table = TableSchema(unique_name("Followed"), KeyAttribute("pk"), KeyAttribute("sk"), stream=view)
+    metadata = MetadataTable(client, unique_name("ZatakuStore"), ManualClock())
+    stream = StreamFixture(client, table, metadata)
     try:
-        await asyncio.gather(make_table(client, table), metadata.start())
-        yield made
-        await made.close()
-        await asyncio.gather(*(client.call("DeleteTable", TableName=it) for it in (table.name, metadata.name)))
+        await asyncio.gather(create_table(client, table), metadata.start())
+        yield stream
+        await stream.close()
+        await asyncio.gather(*(client.call("DeleteTable", TableName=name) for name in (table.name, metadata.name)))
     finally:
         await client.close()
 
 
 async def wait_for_pause(clock: ManualClock) -> None:
-    """Wait until the reader of a process pauses between two reads, and the renewal of its leases, too."""
+    """Wait until a process's reader pauses between two reads and its lease heartbeat pauses, too."""
     async with asyncio.timeout(20):
         await clock.wait_for_sleepers(2)
 
@@ -109,16 +111,16 @@ async def advance_until_read(
                 await clock.advance(step)
 
 
-async def drained(streams: ConsumerRegistry, table: TableSchema, consumer: str, limit: int = 3) -> list[RawChange]:
-    """All pending changes of a consumer, acknowledged batch by batch."""
-    found: list[RawChange] = []
-    while changes := await streams.changes(table, consumer, limit):
-        assert len(changes) <= limit
-        found += changes
-        await streams.acknowledge(table, consumer, changes[-1].position)
-    return found
+async def drain(registry: ConsumerRegistry, table: TableSchema, consumer: str, limit: int = 3) -> list[RawChange]:
+    """Read and acknowledge all pending changes of a consumer, batch by batch."""
+    changes: list[RawChange] = []
+    while batch := await registry.changes(table, consumer, limit):
+        assert len(batch) <= limit
+        changes += batch
+        await registry.acknowledge(table, consumer, batch[-1].position)
+    return changes
 
 
-def names(changes: Sequence[RawChange]) -> list[str]:
+def sort_keys(changes: Sequence[RawChange]) -> list[str]:
     """The sort keys of the changed items."""
     return [change.keys["sk"] for change in changes]

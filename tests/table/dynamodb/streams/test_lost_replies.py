@@ -1,4 +1,4 @@
-"""A network that loses replies: the outcome of writes is unknown, and still no change is lost."""
+"""Consumers behind a network that loses responses: writes have unknown outcomes, and no change is lost."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ import pytest
 from aiohttp import ClientSession, web
 
 from tests.support.dynamodb_servers import ServerName
-from tests.table.dynamodb.streams.stream_tables import SERVERS, bench, names
+from tests.table.dynamodb.streams.stream_tables import SERVERS, open_stream, sort_keys
 from zataku.clock import ManualClock
 from zataku.table.backend.errors import ResultUnknown, StoreUnreachable
 from zataku.table.backend.port import RawChange
@@ -22,21 +22,21 @@ T = TypeVar("T")
 
 
 @asynccontextmanager
-async def bad_line(endpoint: str, random: Random, loses: float) -> AsyncIterator[str]:
-    """A way to a server on which calls arrive and some answers do not come back."""
+async def lossy_proxy(endpoint: str, random: Random, loss_rate: float) -> AsyncIterator[str]:
+    """A proxy that forwards every call and drops read_and_acknowledge of the responses."""
     async with ClientSession() as session:
 
-        async def carry(request: web.Request) -> web.Response:
+        async def forward(request: web.Request) -> web.Response:
             headers = {name: value for name, value in request.headers.items() if name.lower() != "host"}
-            async with session.post(endpoint, data=await request.read(), headers=headers) as answer:
-                body = await answer.read()
-            if random.random() < loses:
+            async with session.post(endpoint, data=await request.read(), headers=headers) as response:
+                body = await response.read()
+            if random.random() < loss_rate:
                 assert request.transport is not None
                 request.transport.abort()
-            return web.Response(status=answer.status, body=body, headers={"Content-Type": answer.content_type})
+            return web.Response(status=response.status, body=body, headers={"Content-Type": response.content_type})
 
         application = web.Application()
-        application.router.add_post("/", carry)
+        application.router.add_post("/", forward)
         runner = web.AppRunner(application)
         await runner.setup()
         try:
@@ -46,8 +46,8 @@ async def bad_line(endpoint: str, random: Random, loses: float) -> AsyncIterator
             await runner.cleanup()
 
 
-async def insist(call: Callable[[], Awaitable[T]], *, repeatable: bool = False) -> T:
-    """As a store does: what changes nothing is tried again, and what may be done twice as well."""
+async def retry(call: Callable[[], Awaitable[T]], *, repeatable: bool = False) -> T:
+    """Retry a call as the store does: after StoreUnreachable, and after ResultUnknown when it is repeatable."""
     for _ in range(100):
         try:
             return await call()
@@ -56,41 +56,41 @@ async def insist(call: Callable[[], Awaitable[T]], *, repeatable: bool = False) 
         except ResultUnknown:
             if not repeatable:
                 raise
-    raise AssertionError("It never came through.")
+    raise AssertionError("The call never succeeded.")
 
 
-async def some(streams: ConsumerRegistry, clock: ManualClock, table: TableSchema) -> list[str]:
+async def read_and_acknowledge(registry: ConsumerRegistry, clock: ManualClock, table: TableSchema) -> list[str]:
     """Read a few changes and acknowledge them."""
 
     def read() -> Awaitable[list[RawChange]]:
-        return streams.changes(table, "watcher", 2)
+        return registry.changes(table, "watcher", 2)
 
-    changes = await insist(read)
+    changes = await retry(read)
     if not changes:
-        # An answer was lost when the reader before gave its lease back.
+        # The response was lost when the previous reader released its lease.
         await clock.advance(25)
-        changes = await insist(read)
-    await insist(lambda: streams.acknowledge(table, "watcher", changes[-1].position), repeatable=True)
-    return names(changes)
+        changes = await retry(read)
+    await retry(lambda: registry.acknowledge(table, "watcher", changes[-1].position), repeatable=True)
+    return sort_keys(changes)
 
 
 @pytest.mark.parametrize("name", SERVERS)
 @pytest.mark.parametrize("seed", range(3))
-async def test_lost_answers_lose_no_change_and_bring_none_back(name: ServerName, seed: int):
+async def test_lost_responses_neither_lose_nor_repeat_a_change(name: ServerName, seed: int):
     letters = [*"abcdefghijkl"]
-    async with bench(name) as place:
+    async with open_stream(name) as stream:
         for letter in letters:
-            await place.put(letter)
-        assert place.client.endpoint is not None
-        async with bad_line(place.client.endpoint, Random(seed), 0.3) as endpoint:
+            await stream.put(letter)
+        assert stream.client.endpoint is not None
+        async with lossy_proxy(stream.client.endpoint, Random(seed), 0.3) as endpoint:
             client = Client(endpoint)
-            metadata = MetadataTable(client, place.metadata.name, ManualClock())
-            found: list[str] = []
+            metadata = MetadataTable(client, stream.metadata.name, ManualClock())
+            received: list[str] = []
             for _ in range(3):
                 clock = ManualClock()
-                streams = ConsumerRegistry(client, metadata, clock, Random(seed))
-                found += await some(streams, clock, place.table)
-                found += await some(streams, clock, place.table)
-                await streams.close()
+                registry = ConsumerRegistry(client, metadata, clock, Random(seed))
+                received += await read_and_acknowledge(registry, clock, stream.table)
+                received += await read_and_acknowledge(registry, clock, stream.table)
+                await registry.close()
             await client.close()
-    assert found == letters
+    assert received == letters

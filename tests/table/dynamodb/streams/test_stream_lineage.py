@@ -1,4 +1,4 @@
-"""Random shard trees, random readers: what a stream promises holds for all of them."""
+"""Random shard trees and readers: every change is read, in the order of its item."""
 
 import asyncio
 from collections import defaultdict
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.support.dynamodb_servers import shared_server
 from tests.support.plain_client import PlainClient
 from tests.table.dynamodb.streams.scripted_service import TABLE, StreamService, served
-from tests.table.dynamodb.streams.stream_tables import unique
+from tests.table.dynamodb.streams.stream_tables import unique_name
 from zataku.clock import ManualClock
 from zataku.table.backend.errors import LeaseLost
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
@@ -23,7 +23,7 @@ from zataku.table.dynamodb.streams.records import parse_position
 
 SCHEMA = TableSchema(TABLE, KeyAttribute("pk"), stream="NEW_IMAGE")
 KEYS = [f"k{at}" for at in range(6)]
-_PATIENCE = 300
+_MAX_READS = 300
 
 numbers = st.integers(0, 5)
 steps = st.lists(
@@ -42,29 +42,29 @@ steps = st.lists(
 )
 
 
-class Scene:
-    """A stream that grows, and two readers that live, die and acknowledge."""
+class Scenario:
+    """A growing stream and two readers that read, acknowledge, pause and die."""
 
     def __init__(self, service: StreamService, client: Client, metadata: MetadataTable) -> None:
         self.service = service
         self.client = client
         self.metadata = metadata
-        self.consumer = unique("consumer")
-        self.readers = [self.reader(), self.reader()]
+        self.consumer = unique_name("consumer")
+        self.readers = [self.new_reader(), self.new_reader()]
         self.batches: list[list] = [[], []]
         self.seen: defaultdict[str, list[int]] = defaultdict(list)
-        # What each living reader has been told is acknowledged must not come to it again.
-        self.done: list[set[str]] = [set(), set()]
-        self.acknowledged: set[tuple[str, str]] = set()
+        # Positions that each running reader has acknowledged and must not read again.
+        self.acknowledged_positions: list[set[str]] = [set(), set()]
+        self.acknowledged_records: set[tuple[str, str]] = set()
 
-    def reader(self) -> tuple[ConsumerRegistry, ManualClock]:
-        """One more process."""
+    def new_reader(self) -> tuple[ConsumerRegistry, ManualClock]:
+        """The registry and the clock of a new process."""
         clock = ManualClock()
         return ConsumerRegistry(self.client, self.metadata, clock, Random(7)), clock
 
-    async def step(self, what: str, first: int, second: int) -> None:
-        """Something happens."""
-        match what:
+    async def step(self, action: str, first: int, second: int) -> None:
+        """Run one step of the script."""
+        match action:
             case "write":
                 for at in range(first):
                     self.service.write(KEYS[(at + second) % len(KEYS)])
@@ -83,132 +83,132 @@ class Scene:
             case "acknowledge":
                 await self.acknowledge(first, second)
             case "die":
-                # Nothing is given back: its leases have to lapse.
-                self._silence(first)
-                self.readers[first] = self.reader()
-                self.batches[first], self.done[first] = [], set()
+                # A dead reader releases no lease: its leases have to lapse.
+                self._stop_heartbeat(first)
+                self.readers[first] = self.new_reader()
+                self.batches[first], self.acknowledged_positions[first] = [], set()
             case _:
                 await self.pass_time(1 - first)
 
     def trim(self) -> None:
-        """Old shards are trimmed, except those with unread changes, whose loss no reader could prevent."""
-        shards = {shard.name: shard for line in self.service.streams for shard in line.shards.values()}
+        """Trim closed shards whose records are all acknowledged; no reader could prevent the loss of others."""
+        shards = {shard.name: shard for stream in self.service.streams for shard in stream.shards.values()}
         for shard in [shard for shard in shards.values() if shard.closed]:
-            if shard.parent in {name for line in self.service.streams for name in line.shards}:
-                # Shards go by age: none goes before the one that it came from.
+            if shard.parent in {name for stream in self.service.streams for name in stream.shards}:
+                # Shards are trimmed by age, a parent before its children.
                 continue
-            told = {(shard.name, record["dynamodb"]["SequenceNumber"]) for record in shard.records}
-            if told <= self.acknowledged:
-                self.service.trim(shard, len(told))
+            records = {(shard.name, record["dynamodb"]["SequenceNumber"]) for record in shard.records}
+            if records <= self.acknowledged_records:
+                self.service.trim(shard, len(records))
 
-    def _silence(self, which: int) -> None:
-        heartbeat = self.readers[which][0]._heartbeat
+    def _stop_heartbeat(self, reader: int) -> None:
+        heartbeat = self.readers[reader][0]._heartbeat
         if heartbeat is not None:
             heartbeat.cancel()
 
-    async def read(self, which: int, limit: int) -> int:
-        """Take some changes; the first time each comes it is in the order of its item."""
-        changes = await self.readers[which][0].changes(SCHEMA, self.consumer, limit)
+    async def read(self, reader: int, limit: int) -> int:
+        """Read some changes; those read for the first time are in the order of their item."""
+        changes = await self.readers[reader][0].changes(SCHEMA, self.consumer, limit)
         assert len(changes) <= limit
         for change in changes:
-            assert change.position not in self.done[which]
+            assert change.position not in self.acknowledged_positions[reader]
             assert isinstance(change.new, dict)
             key, number = change.new["pk"], change.new["n"]
             if number not in self.seen[key]:
                 assert number == len(self.seen[key]) + 1
                 self.seen[key].append(number)
-        self.batches[which] = changes
+        self.batches[reader] = changes
         return len(changes)
 
-    async def acknowledge(self, which: int, upto: int) -> None:
+    async def acknowledge(self, reader: int, upto: int) -> None:
         """Acknowledge part of the last batch."""
-        batch = self.batches[which][:upto]
+        batch = self.batches[reader][:upto]
         if batch:
             try:
-                await self.readers[which][0].acknowledge(SCHEMA, self.consumer, batch[-1].position)
+                await self.readers[reader][0].acknowledge(SCHEMA, self.consumer, batch[-1].position)
             except LeaseLost:
-                # The other one has taken over while this one was away.
+                # The other reader has taken over while this one was paused.
                 return
-            self.done[which] |= {change.position for change in batch}
-            places = map(parse_position, self.done[which])
-            self.acknowledged |= {(place.shard, place.sequence) for place in places}
+            self.acknowledged_positions[reader] |= {change.position for change in batch}
+            positions = map(parse_position, self.acknowledged_positions[reader])
+            self.acknowledged_records |= {(position.shard, position.sequence) for position in positions}
 
-    async def pass_time(self, which: int, seconds: float = 21) -> None:
-        """Time passes for one reader while the other stands still."""
-        await self.readers[which][1].advance(seconds)
+    async def pass_time(self, reader: int, seconds: float = 21) -> None:
+        """Advance the clock of one reader only."""
+        await self.readers[reader][1].advance(seconds)
 
     async def finish(self) -> None:
-        """Follow to the end with one reader while the other is dead."""
-        self._silence(1)
-        for _ in range(_PATIENCE):
+        """Read to the end with one reader while the other is dead."""
+        self._stop_heartbeat(1)
+        for _ in range(_MAX_READS):
             if await self.read(0, 50):
                 await self.acknowledge(0, 50)
-            elif self.seen == self.service.told:
+            elif self.seen == self.service.written:
                 return
             else:
                 await self.pass_time(0)
-        assert self.seen == self.service.told
+        assert self.seen == self.service.written
 
     async def close(self) -> None:
-        """Everybody leaves."""
-        for streams, _ in self.readers:
-            await streams.close()
+        """Close both registries."""
+        for registry, _ in self.readers:
+            await registry.close()
 
 
-class Stage:
+class ScenarioRunner:
     """A service, a metadata table and an event loop for all scenarios: connecting takes longer than a scenario."""
 
     def __init__(self) -> None:
-        self.book_keeper = shared_server("dynoxide").endpoint
-        self.runner = asyncio.Runner()
+        self.metadata_endpoint = shared_server("dynoxide").endpoint
+        self.loop = asyncio.Runner()
         self.service = StreamService()
-        self.runner.run(self._open())
+        self.loop.run(self._open())
 
     async def _open(self) -> None:
         self.serving = served(self)
         self.client = PlainClient(await self.serving.__aenter__())
-        self.keeping = PlainClient(self.book_keeper)
-        self.metadata = MetadataTable(self.keeping, unique("ZatakuStore"), ManualClock())
+        self.metadata_client = PlainClient(self.metadata_endpoint)
+        self.metadata = MetadataTable(self.metadata_client, unique_name("ZatakuStore"), ManualClock())
         await self.metadata.start()
 
-    def answer(self, operation: str, asked: dict) -> dict:
-        """The answer of the service of the scene."""
-        return self.service.answer(operation, asked)
+    def respond(self, operation: str, parameters: dict) -> dict:
+        """Answer one call with the service of the current scenario."""
+        return self.service.respond(operation, parameters)
 
-    async def play(self, service: StreamService, script: list[tuple[str, int, int]]) -> None:
-        """One scene."""
+    async def run(self, service: StreamService, script: list[tuple[str, int, int]]) -> None:
+        """Run one scenario to its end."""
         self.service = service
-        scene = Scene(service, self.client, self.metadata)
+        scenario = Scenario(service, self.client, self.metadata)
         try:
-            # A consumer follows from the stream of the day on which it first reads.
-            await scene.read(0, 1)
+            # A consumer starts with the stream that is the latest when it first reads.
+            await scenario.read(0, 1)
             for step in script:
-                await scene.step(*step)
-            await scene.finish()
+                await scenario.step(*step)
+            await scenario.finish()
         finally:
-            await scene.close()
+            await scenario.close()
 
     async def _close(self) -> None:
         await self.client.close()
-        await self.keeping.close()
+        await self.metadata_client.close()
         await self.serving.__aexit__(None, None, None)
 
     def close(self) -> None:
-        """Let go of everything."""
-        self.runner.run(self._close())
-        self.runner.close()
+        """Close the clients, the service and the event loop."""
+        self.loop.run(self._close())
+        self.loop.close()
 
 
 @pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.close()
+def runner() -> Iterator[ScenarioRunner]:
+    runner = ScenarioRunner()
+    yield runner
+    runner.close()
 
 
 @settings(max_examples=max(20, settings.default.max_examples // 4))
 @given(script=steps, page=st.integers(1, 4), gaps=st.integers(0, 2))
-def test_every_change_comes_in_the_order_of_its_item(
-    stage: Stage, script: list[tuple[str, int, int]], page: int, gaps: int
+def test_every_change_is_read_in_the_order_of_its_item(
+    runner: ScenarioRunner, script: list[tuple[str, int, int]], page: int, gaps: int
 ):
-    stage.runner.run(stage.play(StreamService(page, gaps), script))
+    runner.loop.run(runner.run(StreamService(page, gaps), script))
