@@ -31,7 +31,7 @@ class Request(NamedTuple):
 Fault = Callable[["FaultProxy", Request], Awaitable[bytes | None]]
 
 
-async def passed(proxy: "FaultProxy", request: Request) -> bytes | None:
+async def forwarded(proxy: "FaultProxy", request: Request) -> bytes | None:
     """Forward the call and return its response."""
     return await proxy.forward(request)
 
@@ -53,7 +53,7 @@ async def garbled(proxy: "FaultProxy", request: Request) -> bytes | None:
     return head + b"\r\n\r\n" + b"?" * len(body)
 
 
-def answered(code: str, status: int = 400, **more: Any) -> Fault:
+def error_response(code: str, status: int = 400, **more: Any) -> Fault:
     """Respond with this error without forwarding the call."""
 
     async def respond(proxy: "FaultProxy", request: Request) -> bytes | None:
@@ -66,15 +66,14 @@ def answered(code: str, status: int = 400, **more: Any) -> Fault:
 async def first_only(proxy: "FaultProxy", request: Request) -> bytes | None:
     """Forward only the first part of a batch of one table; the rest is returned as unprocessed."""
     content = json.loads(request.body)
-    ((table, wanted),) = content["RequestItems"].items()
+    ((table, requests),) = content["RequestItems"].items()
     if request.operation == "BatchWriteItem":
-        done, left, word = wanted[:1], wanted[1:], "UnprocessedItems"
+        processed, rest, field = requests[:1], requests[1:], "UnprocessedItems"
     else:
-        done, left = wanted | {"Keys": wanted["Keys"][:1]}, wanted | {"Keys": wanted["Keys"][1:]}
-        word = "UnprocessedKeys"
-    response = await proxy.forward(request.with_body(content | {"RequestItems": {table: done}}))
-    told = content_of(response)
-    return reply(told | {word: {table: left}})
+        processed, rest = requests | {"Keys": requests["Keys"][:1]}, requests | {"Keys": requests["Keys"][1:]}
+        field = "UnprocessedKeys"
+    response = await proxy.forward(request.with_body(content | {"RequestItems": {table: processed}}))
+    return reply(content_of(response) | {field: {table: rest}})
 
 
 def content_of(response: bytes) -> dict[str, Any]:
@@ -83,14 +82,14 @@ def content_of(response: bytes) -> dict[str, Any]:
 
 
 def reply(content: dict[str, Any], status: int = 200) -> bytes:
-    """A response in HTTP."""
+    """An HTTP response with a JSON body."""
     body = json.dumps(content).encode()
     head = f"HTTP/1.1 {status} Proxy\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: {len(body)}\r\n\r\n"
     return head.encode() + body
 
 
 class FaultProxy:
-    """`async with FaultProxy(server("dynoxide").endpoint, PutItem=[lost_after]) as proxy: ...`"""
+    """`async with FaultProxy(shared_server("dynoxide").endpoint, PutItem=[lost_after]) as proxy: ...`"""
 
     def __init__(self, target: str, **faults: list[Fault]) -> None:
         self._target = urlsplit(target)
@@ -117,8 +116,8 @@ class FaultProxy:
         try:
             while (request := await _request(reader)) is not None:
                 self.seen.append(request.operation)
-                waiting = self.faults.get(request.operation)
-                fault = waiting.pop(0) if waiting else self.always.get(request.operation, passed)
+                faults = self.faults.get(request.operation)
+                fault = faults.pop(0) if faults else self.always.get(request.operation, forwarded)
                 response = await fault(self, request)
                 if response is None:
                     return

@@ -1,6 +1,6 @@
-"""Ministack with one repair: it looks for the attributes of a backed-up table in the table, which may be gone by then.
+"""Ministack with one repair: a backup also stores the attribute definitions of its table, as on AWS.
 
-AWS keeps them in the backup. Everything else, the items above all, is restored by ministack itself.
+Ministack itself reads them from the table, which may be deleted when the backup is restored.
 """
 
 import sys
@@ -14,18 +14,18 @@ _create_table = dynamodb._create_table
 _attributes: dict[str, Any] = {}
 
 
-def create_backup(asked: dict[str, Any]) -> Any:
-    """As before, and remember the attributes."""
-    table = dynamodb._tables.get(asked.get("TableName"))
+def create_backup(parameters: dict[str, Any]) -> Any:
+    """Create a backup and store the table's attribute definitions."""
+    table = dynamodb._tables.get(parameters.get("TableName"))
     if table:
-        _attributes[asked["TableName"]] = table["AttributeDefinitions"]
-    return _create_backup(asked)
+        _attributes[parameters["TableName"]] = table["AttributeDefinitions"]
+    return _create_backup(parameters)
 
 
-def create_table(asked: dict[str, Any]) -> Any:
-    """As before, with the attributes of the backup where none are given."""
-    known = asked.get("AttributeDefinitions") or _attributes.get(asked.get("TableName"))
-    return _create_table(asked | {"AttributeDefinitions": known})
+def create_table(parameters: dict[str, Any]) -> Any:
+    """Create a table, with the attribute definitions of its backup when the call has none."""
+    definitions = parameters.get("AttributeDefinitions") or _attributes.get(parameters.get("TableName"))
+    return _create_table(parameters | {"AttributeDefinitions": definitions})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tables and clients for tests that talk to the servers directly."""
+"""Tables and clients for tests that call the DynamoDB servers directly."""
 
 import secrets
 from collections.abc import AsyncIterator, Callable
@@ -18,7 +18,7 @@ BOTH: tuple[ServerName, ...] = ("dynoxide", "ministack")
 
 @asynccontextmanager
 async def connected(endpoint: str, kind: Callable[[str], Client] = Client) -> AsyncIterator[Client]:
-    """A connection to an address, closed at the end."""
+    """A client of an endpoint, closed at the end."""
     client = kind(endpoint)
     try:
         yield client
@@ -27,7 +27,7 @@ async def connected(endpoint: str, kind: Callable[[str], Client] = Client) -> As
 
 
 def client_of(name: ServerName) -> AbstractAsyncContextManager[Client]:
-    """A connection to a server."""
+    """A client of a shared server, closed at the end."""
     return connected(shared_server(name).endpoint, PlainClient)
 
 
@@ -37,13 +37,13 @@ def fresh(table: TableSchema) -> TableSchema:
 
 
 async def apply_schemas(client: Client, *tables: TableSchema, manage: bool = True) -> None:
-    """Make the tables fit, and wait for what goes on in the background."""
-    making = Tables(client, SystemClock(), manage=manage)
-    await making.apply(tables)
-    await making.wait_until_complete()
+    """Create or change the tables, and wait until their indexes are built."""
+    management = Tables(client, SystemClock(), manage=manage)
+    await management.apply(tables)
+    await management.wait_until_complete()
 
 
 async def put(client: Client, table: TableSchema, *items: dict[str, dict[str, object]]) -> None:
-    """Write items as they travel."""
+    """Write items in wire format."""
     for item in items:
         await client.call("PutItem", TableName=table.name, Item=item)

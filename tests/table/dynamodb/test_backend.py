@@ -1,4 +1,4 @@
-"""The store in DynamoDB below the typed layer: it refuses what the embedded store refuses, before anything is sent."""
+"""The DynamoDB backend below the typed store: its reads, writes and units, and the calls it rejects without sending."""
 
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -35,7 +35,7 @@ BY_NAME = IndexSchema("ByName", KeyAttribute("name"), KeyAttribute("at", "N"), i
 BY_SCORE = IndexSchema("ByScore", KeyAttribute("pk"), KeyAttribute("score", "N"), KEYS_ONLY, local=True)
 THINGS = TableSchema(f"ThingsRaw-{MARK}", KeyAttribute("pk"), KeyAttribute("sk"), (BY_NAME, BY_SCORE))
 NUMBERS = TableSchema(f"NumbersRaw-{MARK}", KeyAttribute("id", "N"))
-OTHER = TableSchema(f"NobodyHasThis-{MARK}", KeyAttribute("pk"))
+OTHER = TableSchema(f"NotStarted-{MARK}", KeyAttribute("pk"))
 KEY = ("p", "s")
 CONDITION = ex.Exists(("pk",))
 
@@ -50,13 +50,13 @@ def assign(name: str, value: object) -> ex.Assign:
 
 @pytest.fixture
 async def proxy() -> AsyncIterator[FaultProxy]:
-    async with FaultProxy(shared_server("dynoxide").endpoint) as made:
-        yield made
+    async with FaultProxy(shared_server("dynoxide").endpoint) as proxy:
+        yield proxy
 
 
 @pytest.fixture
 async def service(proxy: FaultProxy) -> AsyncIterator[DynamoBackend]:
-    backend = DynamoBackend(Client(proxy.endpoint), metadata_table=f"RawStoreBook-{MARK}")
+    backend = DynamoBackend(Client(proxy.endpoint), metadata_table=f"RawStoreMetadata-{MARK}")
     await backend.start([THINGS, NUMBERS])
     yield backend
     await backend.close()
@@ -94,76 +94,78 @@ BAD_CALLS: dict[str, Call] = {
     "a table that was not started": lambda store: store.get(GetItem(OTHER, ("p", None))),
     "a write to a table that was not started": put({"pk": "p"}, OTHER),
     "a key without its sort key": lambda store: store.get(GetItem(THINGS, ("p", None))),
-    "a sort key too many": lambda store: store.get(GetItem(NUMBERS, (1, "s"))),
+    "a sort key in a table without one": lambda store: store.get(GetItem(NUMBERS, (1, "s"))),
     "a key of another type": lambda store: store.get(GetItem(NUMBERS, ("one", None))),
     "an empty key": lambda store: store.get(GetItem(THINGS, ("", "s"))),
     "a long key": lambda store: store.get(GetItem(THINGS, ("p", "s" * 1025))),
-    "half a character in a key": lambda store: store.get(GetItem(THINGS, ("\ud834", "s"))),
+    "a lone surrogate in a key": lambda store: store.get(GetItem(THINGS, ("\ud834", "s"))),
     "an item without its key": put({"sk": "s"}),
     "an item with a number for a name": put({"pk": "p", "sk": "s", 3: "x"}),  # type: ignore[dict-item]
-    "an item with a thing that is none": put(thing(x=object())),
-    "an item with half a character": put(thing(x="\ud834")),
-    "an item with half a character in a name": put(thing(**{"\ud834": 1})),
+    "an item with an unsupported type": put(thing(x=object())),
+    "an item with a lone surrogate": put(thing(x="\ud834")),
+    "an item with a lone surrogate in a name": put(thing(**{"\ud834": 1})),
     "an item that is too deep": put(thing(x=deep(33))),
     "an item of 400 kilobytes": put(thing(x="x" * 409_600)),
     "an index key of another type": put(thing(name=3, at=1)),
     "an empty index key": put(thing(name="", at=1)),
     "an update of a key": update(assign("pk", "q")),
-    "an update of nothing in particular": update(ex.Drop(())),
-    "an update of one place twice": update(assign("a", 1), ex.Drop(("a", "b"))),
-    "an update that counts from the end": update(ex.Drop(("a", -1))),
+    "an update of an empty path": update(ex.Drop(())),
+    "an update of overlapping paths": update(assign("a", 1), ex.Drop(("a", "b"))),
+    "an update with a negative list index": update(ex.Drop(("a", -1))),
     "an update of an index key to another type": update(assign("name", 3)),
-    "an update of an index key to nothing": update(assign("name", "")),
+    "an update of an index key to an empty string": update(assign("name", "")),
     "a condition without parts": lambda store: store.write(DeleteItem(THINGS, KEY, ex.All(()))),
-    "a condition that compares a thing with itself": lambda store: store.write(
+    "a condition that compares an attribute with itself": lambda store: store.write(
         DeleteItem(THINGS, KEY, ex.Compare(ex.Attribute(("a",)), "=", ex.Attribute(("a",))))
     ),
     "a page of no items": query(limit=0),
     "a strong page of a global index": query(index=BY_NAME, strong=True),
-    "an index that is not there": query(index=IndexSchema("Nobody", KeyAttribute("x"))),
-    "a range upside down": query(range=KeyRange("between", "b", "a")),
+    "an index that does not exist": query(index=IndexSchema("Missing", KeyAttribute("x"))),
+    "a range with its bounds reversed": query(range=KeyRange("between", "b", "a")),
     "a range of another type": query(range=KeyRange("<", 3)),
-    "the beginning of a number": query(index=BY_SCORE, range=KeyRange("begins", 3)),
+    "a prefix of a number": query(index=BY_SCORE, range=KeyRange("begins", 3)),
     "a projection of nothing": query(attributes=()),
     "a projection of one name twice": query(attributes=("a", "a")),
-    "what a global index lacks": query(index=BY_NAME, attributes=("score",)),
+    "an attribute that a global index lacks": query(index=BY_NAME, attributes=("score",)),
     "a filter on a key": query(filter=ex.Exists(("sk",))),
     "a position of another table": query(start={"id": 3}),
     "a position of another partition": query(start={"pk": "q", "sk": "s"}),
     "a position of another type": query(start={"pk": "p", "sk": 3}),
-    "a segment that is none": lambda store: store.scan(ScanItems(THINGS, segment=2, segments=2)),
+    "a segment out of range": lambda store: store.scan(ScanItems(THINGS, segment=2, segments=2)),
     "too many reads": lambda store: store.batch_get([GetItem(NUMBERS, (at, None)) for at in range(101)]),
-    "one read twice": lambda store: store.batch_get(
+    "the same read twice": lambda store: store.batch_get(
         [GetItem(NUMBERS, (1, None)), GetItem(NUMBERS, (Decimal(1), None))]
     ),
-    "one read twice in a snapshot": lambda store: store.snapshot([GetItem(THINGS, KEY), GetItem(THINGS, KEY)]),
+    "the same read twice in a snapshot": lambda store: store.snapshot([GetItem(THINGS, KEY), GetItem(THINGS, KEY)]),
     "too many writes": lambda store: store.batch_write([PutItem(NUMBERS, {"id": at}) for at in range(26)]),
     "a batch with a condition": lambda store: store.batch_write([PutItem(THINGS, thing(), CONDITION)]),
-    "one write twice": lambda store: store.batch_write([PutItem(THINGS, thing()), DeleteItem(THINGS, KEY)]),
-    "a transaction of nothing": lambda store: store.transact([]),
-    "a transaction of too much": lambda store: store.transact([PutItem(NUMBERS, {"id": at}) for at in range(101)]),
-    "a transaction of one item twice": lambda store: store.transact(
+    "two writes to one item": lambda store: store.batch_write([PutItem(THINGS, thing()), DeleteItem(THINGS, KEY)]),
+    "an empty transaction": lambda store: store.transact([]),
+    "a transaction with too many writes": lambda store: store.transact(
+        [PutItem(NUMBERS, {"id": at}) for at in range(101)]
+    ),
+    "a transaction with two operations on one item": lambda store: store.transact(
         [PutItem(THINGS, thing()), CheckItem(THINGS, KEY, CONDITION)]
     ),
     "a transaction with a long token": lambda store: store.transact([PutItem(THINGS, thing())], "t" * 37),
-    "a stream that is not there": lambda store: store.changes(THINGS, "watcher", 10),
+    "a table without a stream": lambda store: store.changes(THINGS, "watcher", 10),
 }
 
 
 @pytest.mark.parametrize("name", BAD_CALLS)
-async def test_a_bad_call_is_refused_alike_and_never_sent(
+async def test_a_bad_call_raises_the_same_error_as_the_embedded_backend_and_is_not_sent(
     proxy: FaultProxy, service: DynamoBackend, embedded: EmbeddedBackend, name: str
 ):
     with pytest.raises(TableError) as expected:
         await BAD_CALLS[name](embedded)
     proxy.seen.clear()
-    with pytest.raises(TableError) as refused:
+    with pytest.raises(TableError) as raised:
         await BAD_CALLS[name](service)
-    assert type(refused.value) is type(expected.value)
+    assert type(raised.value) is type(expected.value)
     assert proxy.seen == []
 
 
-async def test_an_item_comes_back_by_parts_and_as_a_whole(service: DynamoBackend):
+async def test_a_get_returns_the_item_or_its_projection(service: DynamoBackend):
     item = thing("get", a=1, b=frozenset({Decimal("1.5"), 2}))
     await service.write(PutItem(THINGS, item))
     assert await service.get(GetItem(THINGS, ("get", "s"), True)) == item
@@ -171,11 +173,11 @@ async def test_an_item_comes_back_by_parts_and_as_a_whole(service: DynamoBackend
     assert await service.get(GetItem(THINGS, ("get", "none"), True)) is None
 
 
-async def test_a_batch_may_read_in_several_manners(service: DynamoBackend, proxy: FaultProxy):
+async def test_a_batch_mixes_strong_eventual_and_projected_reads(service: DynamoBackend, proxy: FaultProxy):
     for at in range(4):
         await service.write(PutItem(NUMBERS, {"id": at, "a": at, "b": at}))
     proxy.seen.clear()
-    found = await service.batch_get(
+    items = await service.batch_get(
         [
             GetItem(NUMBERS, (0, None), strong=True),
             GetItem(NUMBERS, (1, None)),
@@ -185,7 +187,7 @@ async def test_a_batch_may_read_in_several_manners(service: DynamoBackend, proxy
             GetItem(THINGS, ("no", "body")),
         ]
     )
-    assert found == [
+    assert items == [
         {"id": 0, "a": 0, "b": 0},
         {"id": 1, "a": 1, "b": 1},
         {"a": 2},
@@ -199,7 +201,7 @@ async def test_a_batch_may_read_in_several_manners(service: DynamoBackend, proxy
     assert await service.batch_write([]) == []
 
 
-async def test_a_count_brings_no_items(service: DynamoBackend):
+async def test_a_count_returns_no_items(service: DynamoBackend):
     for at in range(3):
         await service.write(PutItem(THINGS, thing("count", f"{at}", a=at)))
     above = ex.Compare(ex.Attribute(("a",)), ">", ex.Literally(0))
@@ -207,49 +209,49 @@ async def test_a_count_brings_no_items(service: DynamoBackend):
     assert (rows.rows, rows.count, rows.scanned, rows.resume) == ([], 2, 3, None)
 
 
-async def test_a_page_goes_on_where_it_ended(service: DynamoBackend):
+async def test_a_page_resumes_where_the_previous_one_ended(service: DynamoBackend):
     for at in range(5):
         await service.write(PutItem(THINGS, thing("pages", f"{at}", name="n" + MARK, at=at)))
     for index, pk in ((None, "pages"), (BY_NAME, "n" + MARK)):
-        found, start = [], None
+        numbers, start = [], None
         while True:
             rows = await service.query(QueryItems(THINGS, pk, index=index, limit=2, start=start, newest_first=True))
-            found += [row["at"] for row in rows.rows if isinstance(row, dict)]
+            numbers += [row["at"] for row in rows.rows if isinstance(row, dict)]
             start = rows.resume
             if start is None:
                 break
-        assert found == [4, 3, 2, 1, 0]
+        assert numbers == [4, 3, 2, 1, 0]
 
 
-async def test_a_write_tells_the_state_that_its_caller_needs(service: DynamoBackend):
-    key = ("told", "s")
-    put_ = await service.write(PutItem(THINGS, thing("told", a=1)))
-    assert put_.new == thing("told", a=1)
+async def test_a_write_returns_the_new_or_the_deleted_item(service: DynamoBackend):
+    key = ("write", "s")
+    written = await service.write(PutItem(THINGS, thing("write", a=1)))
+    assert written.new == thing("write", a=1)
     updated = await service.write(UpdateItem(THINGS, key, (ex.Increase(("a",), 2),)))
-    assert updated.new == thing("told", a=3)
-    assert (await service.write(UpdateItem(THINGS, key, ()))).new == thing("told", a=3)
+    assert updated.new == thing("write", a=3)
+    assert (await service.write(UpdateItem(THINGS, key, ()))).new == thing("write", a=3)
     deleted = await service.write(DeleteItem(THINGS, key))
-    assert (deleted.old, deleted.new) == (thing("told", a=3), None)
+    assert (deleted.old, deleted.new) == (thing("write", a=3), None)
     assert (await service.write(DeleteItem(THINGS, key))).old is None
 
 
 async def test_a_failed_condition_returns_the_stored_item(service: DynamoBackend):
-    await service.write(PutItem(THINGS, thing("lies", a=1)))
+    await service.write(PutItem(THINGS, thing("stored", a=1)))
     for write in (
-        PutItem(THINGS, thing("lies"), ex.Missing(("pk",))),
-        UpdateItem(THINGS, ("lies", "s"), (assign("a", 2),), ex.Missing(("pk",))),
-        DeleteItem(THINGS, ("lies", "s"), ex.Missing(("pk",))),
+        PutItem(THINGS, thing("stored"), ex.Missing(("pk",))),
+        UpdateItem(THINGS, ("stored", "s"), (assign("a", 2),), ex.Missing(("pk",))),
+        DeleteItem(THINGS, ("stored", "s"), ex.Missing(("pk",))),
     ):
-        with pytest.raises(ConditionFailed) as refused:
+        with pytest.raises(ConditionFailed) as raised:
             await service.write(write)
-        assert refused.value.current == thing("lies", a=1)
-    with pytest.raises(ConditionFailed) as refused:
-        await service.write(DeleteItem(THINGS, ("nobody", "s"), CONDITION))
-    assert refused.value.current is None
+        assert raised.value.current == thing("stored", a=1)
+    with pytest.raises(ConditionFailed) as raised:
+        await service.write(DeleteItem(THINGS, ("missing", "s"), CONDITION))
+    assert raised.value.current is None
 
 
-async def test_tokens_of_two_stores_never_meet(proxy: FaultProxy, service: DynamoBackend):
-    neighbour = DynamoBackend(Client(proxy.endpoint), metadata_table=f"NeighbourBook-{MARK}")
+async def test_the_same_token_in_two_stores_does_not_collide(proxy: FaultProxy, service: DynamoBackend):
+    neighbour = DynamoBackend(Client(proxy.endpoint), metadata_table=f"NeighbourMetadata-{MARK}")
     await neighbour.start([THINGS])
     await service.transact([PutItem(THINGS, thing("token", a=1))], "one")
     await neighbour.transact([PutItem(THINGS, thing("token", a=2))], "one")
@@ -290,13 +292,13 @@ async def test_failed_writes_are_charged_by_the_stored_item(service: DynamoBacke
     assert consumed.by_resource == {(THINGS.name, None): (0, 6)}
 
 
-async def test_the_service_sweeps_by_itself(service: DynamoBackend):
+async def test_a_sweep_deletes_nothing_because_the_service_expires_items(service: DynamoBackend):
     assert await service.sweep(THINGS, 0, 10) == 0
 
 
-async def test_an_index_that_is_not_there_yet_is_not_ready(proxy: FaultProxy):
+async def test_a_query_of_an_index_still_to_be_created_raises_index_not_ready(proxy: FaultProxy):
     table = fresh(THINGS)
-    backend = DynamoBackend(Client(proxy.endpoint), metadata_table=f"RawStoreBook-{MARK}")
+    backend = DynamoBackend(Client(proxy.endpoint), metadata_table=f"RawStoreMetadata-{MARK}")
     await backend.start([table])
     async with connected(proxy.endpoint) as client:
         drop = {"Delete": {"IndexName": "ByName"}}

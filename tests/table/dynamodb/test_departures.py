@@ -1,9 +1,9 @@
-"""Departures from AWS's documentation that the store copes with by itself, shown on the bare implementation.
+"""Departures of dynoxide from AWS's documentation that the store compensates for.
 
-Others are listed where they are met: `tests/contract/stores.py` (answers),
-`tests/table/differential/departures.py` (answers and units of dynoxide), `tests/table/cost/test_server_units.py`
-(units). Neither implementation ever reports a transaction conflict;
-those come from strict mode and from the fronts in `tests/table/dynamodb/fronts.py`.
+Others are listed where they matter: `tests/contract/stores.py` (responses),
+`tests/table/differential/departures.py` (responses and units of dynoxide), `tests/table/cost/test_server_units.py`
+(units). Neither implementation ever reports a transaction conflict; those come from strict mode and from
+`tests/table/dynamodb/fault_proxy.py`.
 """
 
 import secrets
@@ -16,7 +16,7 @@ from botocore.exceptions import ParamValidationError
 from tests.support.dynamodb_servers import shared_server
 
 
-def speaking(service: str) -> Any:
+def boto3_client(service: str) -> Any:
     return boto3.client(
         service,
         endpoint_url=shared_server("dynoxide").endpoint,
@@ -26,9 +26,9 @@ def speaking(service: str) -> Any:
     )
 
 
-def stream_of(name: str, *writes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A table with these writes; its stream and the one shard of it."""
-    tables = speaking("dynamodb")
+def stream_of(name: str, *items: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Create a table, put the items, and return the ARN of its stream and its only shard."""
+    tables = boto3_client("dynamodb")
     tables.create_table(
         TableName=name,
         KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
@@ -36,15 +36,15 @@ def stream_of(name: str, *writes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         BillingMode="PAY_PER_REQUEST",
         StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
     )
-    for item in writes:
+    for item in items:
         tables.put_item(TableName=name, Item=item)
     arn = tables.describe_table(TableName=name)["Table"]["LatestStreamArn"]
-    (shard,) = speaking("dynamodbstreams").describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
+    (shard,) = boto3_client("dynamodbstreams").describe_stream(StreamArn=arn)["StreamDescription"]["Shards"]
     return arn, shard
 
 
 def iterator(arn: str, shard: dict[str, Any]) -> str:
-    return speaking("dynamodbstreams").get_shard_iterator(
+    return boto3_client("dynamodbstreams").get_shard_iterator(
         StreamArn=arn, ShardId=shard["ShardId"], ShardIteratorType="TRIM_HORIZON"
     )["ShardIterator"]
 
@@ -52,22 +52,22 @@ def iterator(arn: str, shard: dict[str, Any]) -> str:
 ITEM = {"pk": {"S": "p"}, "n": {"N": "1"}}
 
 
-def test_dynoxide_tells_a_put_that_changes_nothing_as_a_change():
-    """AWS writes no record then; our reader leaves it out."""
+def test_dynoxide_records_a_put_that_changes_nothing():
+    """AWS writes no record then; our reader skips it."""
     arn, shard = stream_of(f"Departing-{secrets.token_hex(4)}", ITEM, ITEM)
-    records = speaking("dynamodbstreams").get_records(ShardIterator=iterator(arn, shard))["Records"]
+    records = boto3_client("dynamodbstreams").get_records(ShardIterator=iterator(arn, shard))["Records"]
     assert [record["eventName"] for record in records] == ["INSERT", "MODIFY"]
 
 
-def test_dynoxide_gives_an_open_shard_an_end():
-    """On AWS only a closed shard has one; our reader believes the missing next iterator alone."""
+def test_dynoxide_gives_an_open_shard_an_ending_sequence_number():
+    """On AWS only a closed shard has one; our reader takes a shard as closed only when the next iterator is missing."""
     arn, shard = stream_of(f"Departing-{secrets.token_hex(4)}", ITEM)
     assert shard["SequenceNumberRange"]["EndingSequenceNumber"]
-    assert speaking("dynamodbstreams").get_records(ShardIterator=iterator(arn, shard))["NextShardIterator"]
+    assert boto3_client("dynamodbstreams").get_records(ShardIterator=iterator(arn, shard))["NextShardIterator"]
 
 
-def test_dynoxide_names_the_shards_of_a_short_table_too_shortly():
-    """AWS's shard ids have 28 characters at least, and boto3 sends no shorter ones; tests use longer table names."""
+def test_dynoxide_gives_a_table_with_a_short_name_too_short_shard_ids():
+    """AWS's shard ids have at least 28 characters, and boto3 rejects shorter ones; tests use longer table names."""
     arn, shard = stream_of(f"T{secrets.token_hex(3)}", ITEM)
     with pytest.raises(ParamValidationError, match="ShardId"):
         iterator(arn, shard)

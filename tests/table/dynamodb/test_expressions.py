@@ -1,4 +1,4 @@
-"""Conditions and updates as the service reads them, and what it makes of them."""
+"""Conditions and updates as DynamoDB expressions, and their results on a server and in the embedded store."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -121,38 +121,47 @@ KEYS: dict[str, KeyRange | None] = {
     "#n0 = :v0 AND #n1 BETWEEN :v1 AND :v2": KeyRange("between", "b", "c"),
     "#n0 = :v0 AND begins_with(#n1, :v1)": KeyRange("begins", "b"),
 }
-FOUND = {None: "abcd", "=": "b", "<": "a", "<=": "ab", ">": "cd", ">=": "bcd", "between": "bc", "begins": "b"}
+MATCHING_SORT_KEYS = {
+    None: "abcd",
+    "=": "b",
+    "<": "a",
+    "<=": "ab",
+    ">": "cd",
+    ">=": "bcd",
+    "between": "bc",
+    "begins": "b",
+}
 
 PLAIN = fresh(TableSchema("PlainExpressions", KeyAttribute("pk")))
 SORTED = fresh(TableSchema("SortedExpressions", KeyAttribute("pk"), KeyAttribute("sk")))
-_filled: set[str] = set()
+_filled_servers: set[str] = set()
 
 
 @pytest.fixture(params=["dynoxide", "ministack"])
 async def client(request) -> AsyncIterator[Client]:
-    async with client_of(request.param) as made:
-        if request.param not in _filled:
-            await apply_schemas(made, PLAIN, SORTED)
-            await made.call("PutItem", TableName=PLAIN.name, Item=wire_item(ITEM))
+    async with client_of(request.param) as client:
+        if request.param not in _filled_servers:
+            await apply_schemas(client, PLAIN, SORTED)
+            await client.call("PutItem", TableName=PLAIN.name, Item=wire_item(ITEM))
             for sk in "abcd":
-                await made.call("PutItem", TableName=SORTED.name, Item=wire_item({"pk": "p", "sk": sk}))
-            _filled.add(request.param)
-        yield made
+                await client.call("PutItem", TableName=SORTED.name, Item=wire_item({"pk": "p", "sk": sk}))
+            _filled_servers.add(request.param)
+        yield client
 
 
 @pytest.mark.parametrize("text", CONDITIONS)
-def test_a_condition_is_spelt_with_placeholders_only(text: str):
+def test_a_condition_is_rendered_with_placeholders_only(text: str):
     assert Expressions().condition(CONDITIONS[text]) == text
 
 
 @pytest.mark.parametrize("text", CONDITIONS)
-async def test_the_service_understands_a_condition_as_the_embedded_store_does(client: Client, text: str):
+async def test_the_service_evaluates_a_condition_as_the_embedded_store_does(client: Client, text: str):
     expressions = Expressions()
     condition = expressions.condition(CONDITIONS[text])
-    answer = await client.call(
+    response = await client.call(
         "Scan", TableName=PLAIN.name, FilterExpression=condition, ConsistentRead=True, **expressions.parameters()
     )
-    assert bool(answer["Count"]) == holds(CONDITIONS[text], ITEM)
+    assert bool(response["Count"]) == holds(CONDITIONS[text], ITEM)
 
 
 @pytest.mark.parametrize("text", UPDATES)
@@ -161,13 +170,13 @@ def test_an_update_has_each_clause_once(text: str):
 
 
 @pytest.mark.parametrize("text", UPDATES)
-async def test_the_service_changes_an_item_as_the_embedded_store_does(client: Client, text: str):
+async def test_the_service_applies_an_update_as_the_embedded_store_does(client: Client, text: str):
     item = ITEM | {"pk": f"update {text}"}
     await client.call("PutItem", TableName=PLAIN.name, Item=wire_item(item))
     expressions = Expressions()
     update = expressions.update(UPDATES[text])
     key = wire_item({"pk": item["pk"]})
-    answer = await client.call(
+    response = await client.call(
         "UpdateItem",
         TableName=PLAIN.name,
         Key=key,
@@ -176,31 +185,33 @@ async def test_the_service_changes_an_item_as_the_embedded_store_does(client: Cl
         **expressions.parameters(),
     )
     await client.call("DeleteItem", TableName=PLAIN.name, Key=key)
-    assert item_of(answer["Attributes"]) == apply_update(UPDATES[text], item)
+    assert item_of(response["Attributes"]) == apply_update(UPDATES[text], item)
 
 
 @pytest.mark.parametrize("text", KEYS)
-async def test_a_stretch_of_sort_keys_is_spelt_and_found(client: Client, text: str):
+async def test_a_key_range_is_rendered_and_returns_its_sort_keys(client: Client, text: str):
     key_range = KEYS[text]
     expressions = Expressions()
     assert expressions.key(SORTED.pk, "p", SORTED.sk, key_range) == text
-    answer = await client.call("Query", TableName=SORTED.name, KeyConditionExpression=text, **expressions.parameters())
-    found = [item_of(item)["sk"] for item in answer["Items"]]
-    assert found == list(FOUND[None if key_range is None else key_range.sign])
+    response = await client.call(
+        "Query", TableName=SORTED.name, KeyConditionExpression=text, **expressions.parameters()
+    )
+    sort_keys = [item_of(item)["sk"] for item in response["Items"]]
+    assert sort_keys == list(MATCHING_SORT_KEYS[None if key_range is None else key_range.sign])
 
 
-async def test_a_projection_names_what_is_wanted(client: Client):
+async def test_a_projection_returns_the_named_attributes(client: Client):
     expressions = Expressions()
     projection = expressions.projection(["text", "name", "gone"])
     assert projection == "#n0, #n1, #n2"
-    answer = await client.call(
+    response = await client.call(
         "GetItem",
         TableName=PLAIN.name,
         Key={"pk": {"S": "p"}},
         ProjectionExpression=projection,
         **expressions.parameters(),
     )
-    assert item_of(answer["Item"]) == {"text": "hello", "name": "size"}
+    assert item_of(response["Item"]) == {"text": "hello", "name": "size"}
 
 
 def test_names_and_equal_values_share_their_placeholders():
@@ -217,5 +228,5 @@ def test_names_and_equal_values_share_their_placeholders():
     }
 
 
-def test_nothing_to_name_leaves_the_parameters_out():
+def test_an_expression_without_placeholders_has_no_parameters():
     assert Expressions().parameters() == {}

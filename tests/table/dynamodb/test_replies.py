@@ -1,4 +1,4 @@
-"""Replies that are lost, and services that are busy: what is known afterwards, and what is tried again."""
+"""Lost responses and throttling: which calls are retried, and which outcomes stay unknown."""
 
 import asyncio
 import secrets
@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.support.dynamodb_servers import shared_server
-from tests.table.dynamodb.fault_proxy import FaultProxy, answered, first_only, garbled, lost_after, lost_before
+from tests.table.dynamodb.fault_proxy import FaultProxy, error_response, first_only, garbled, lost_after, lost_before
 from zataku.table import (
     ConditionFailed,
     Entity,
@@ -24,12 +24,12 @@ from zataku.table import (
     path,
 )
 
-tallies = Table("TalliesOfRoads", pk="pk", transactions=True)
+tallies = Table("TalliesOfReplies", pk="pk", transactions=True)
 
 
 @tallies.entity(pk="TALLY#{name}")
 class Tally(Entity, frozen=True, kw_only=True):
-    """Something that counts."""
+    """A named counter."""
 
     name: str
     count: int = 0
@@ -37,35 +37,35 @@ class Tally(Entity, frozen=True, kw_only=True):
 
 @tallies.query(returns=Tally)
 def tally_of(name: str) -> Span:
-    """One tally as a page."""
+    """The tally of a name, as a page."""
     return tallies.partition(f"TALLY#{name}")
 
 
 count = path(Tally, lambda it: it.count)
 A, B = Tally.key(name="a"), Tally.key(name="b")
-CONFLICT = answered(
+CONFLICT = error_response(
     "TransactionCanceledException",
-    CancellationReasons=[{"Code": "TransactionConflict", "Message": "Somebody else."}, {"Code": "None"}],
+    CancellationReasons=[{"Code": "TransactionConflict", "Message": "Another transaction."}, {"Code": "None"}],
 )
-BUSY = answered("ProvisionedThroughputExceededException")
+BUSY = error_response("ProvisionedThroughputExceededException")
 
 
 @pytest.fixture
 async def proxy() -> AsyncIterator[FaultProxy]:
-    async with FaultProxy(shared_server("dynoxide").endpoint) as made:
-        yield made
+    async with FaultProxy(shared_server("dynoxide").endpoint) as proxy:
+        yield proxy
 
 
 @pytest.fixture
 async def store(proxy: FaultProxy) -> AsyncIterator[Store]:
-    async with await open_dynamodb([tallies], endpoint=proxy.endpoint, env=secrets.token_hex(5)) as made:
-        await made.write_many(put=[Tally(name="a"), Tally(name="b")])
+    async with await open_dynamodb([tallies], endpoint=proxy.endpoint, env=secrets.token_hex(5)) as store:
+        await store.write_many(put=[Tally(name="a"), Tally(name="b")])
         proxy.seen.clear()
-        yield made
+        yield store
 
 
 async def counts(store: Store) -> list[int]:
-    return [found.count for found in await store.snapshot(A, B) if found is not None]
+    return [tally.count for tally in await store.snapshot(A, B) if tally is not None]
 
 
 async def add_one_to_both(store: Store, token: str | None = None) -> None:
@@ -75,20 +75,24 @@ async def add_one_to_both(store: Store, token: str | None = None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "left"), [(lost_before, 0), (lost_after, 7), (garbled, 7)], ids=["before", "after", "garbled"]
+    ("fault", "stored"), [(lost_before, 0), (lost_after, 7), (garbled, 7)], ids=["before", "after", "garbled"]
 )
-async def test_a_put_whose_reply_is_lost_is_unknown_and_not_repeated(proxy: FaultProxy, store: Store, fault, left: int):
+async def test_a_put_whose_reply_is_lost_is_unknown_and_not_retried(
+    proxy: FaultProxy, store: Store, fault, stored: int
+):
     proxy.faults["PutItem"] = [fault]
     with pytest.raises(ResultUnknown):
         await store.put(Tally(name="a", count=7))
     assert proxy.seen.count("PutItem") == 1
-    found = await store.get(A, strong=True)
-    assert found is not None
-    assert found.count == left
+    tally = await store.get(A, strong=True)
+    assert tally is not None
+    assert tally.count == stored
 
 
 @pytest.mark.parametrize("fault", [lost_before, lost_after], ids=["before", "after"])
-async def test_updates_and_deletes_are_unknown_too(proxy: FaultProxy, store: Store, fault):
+async def test_an_update_or_delete_whose_reply_is_lost_is_unknown_and_not_retried(
+    proxy: FaultProxy, store: Store, fault
+):
     proxy.faults |= {"UpdateItem": [fault], "DeleteItem": [fault]}
     with pytest.raises(ResultUnknown):
         await store.update(A, count.add(1))
@@ -106,15 +110,15 @@ async def test_a_transaction_whose_reply_is_lost_happens_exactly_once(proxy: Fau
     assert proxy.seen.count("TransactWriteItems") == 4
 
 
-async def test_a_transaction_under_way_elsewhere_is_waited_for(proxy: FaultProxy, store: Store):
+async def test_a_transaction_still_in_progress_is_retried_until_it_is_done(proxy: FaultProxy, store: Store):
     """The first attempt is still being carried out when it is sent again."""
-    under_way = answered("TransactionInProgressException")
-    proxy.faults["TransactWriteItems"] = [lost_after, under_way, CONFLICT, BUSY]
+    in_progress = error_response("TransactionInProgressException")
+    proxy.faults["TransactWriteItems"] = [lost_after, in_progress, CONFLICT, BUSY]
     await add_one_to_both(store)
     assert await counts(store) == [1, 1]
 
 
-async def test_a_lost_transaction_that_was_refused_is_refused(proxy: FaultProxy, store: Store):
+async def test_a_transaction_cancelled_in_a_lost_reply_is_reported_as_cancelled(proxy: FaultProxy, store: Store):
     proxy.faults["TransactWriteItems"] = [lost_after]
     with pytest.raises(TransactionCancelled) as cancelled:
         async with store.transact() as tx:
@@ -124,7 +128,7 @@ async def test_a_lost_transaction_that_was_refused_is_refused(proxy: FaultProxy,
     assert await counts(store) == [0, 0]
 
 
-async def test_a_transaction_without_any_reply_is_unknown_in_the_end(proxy: FaultProxy, store: Store):
+async def test_a_transaction_that_never_gets_a_reply_is_unknown(proxy: FaultProxy, store: Store):
     proxy.always["TransactWriteItems"] = lost_before
     with pytest.raises(ResultUnknown):
         await add_one_to_both(store)
@@ -132,9 +136,9 @@ async def test_a_transaction_without_any_reply_is_unknown_in_the_end(proxy: Faul
     assert 3 <= proxy.seen.count("TransactWriteItems") <= 20
 
 
-async def test_reads_are_tried_again(proxy: FaultProxy, store: Store):
+async def test_failed_reads_are_retried(proxy: FaultProxy, store: Store):
     proxy.faults |= {
-        "GetItem": [lost_before, lost_after, answered("InternalServerError", 500)],
+        "GetItem": [lost_before, lost_after, error_response("InternalServerError", 500)],
         "Query": [lost_after, garbled],
         "Scan": [lost_before],
         "BatchGetItem": [lost_after],
@@ -147,8 +151,8 @@ async def test_reads_are_tried_again(proxy: FaultProxy, store: Store):
     assert await counts(store) == [0, 0]
 
 
-async def test_a_batch_whose_reply_is_lost_is_sent_again(proxy: FaultProxy, store: Store):
-    """Putting the same items twice is putting them once."""
+async def test_a_batch_whose_reply_is_lost_is_retried(proxy: FaultProxy, store: Store):
+    """Batch writes are idempotent."""
     proxy.faults["BatchWriteItem"] = [lost_after, lost_before]
     await store.write_many(put=[Tally(name="a", count=3), Tally(name="b", count=4)])
     assert await counts(store) == [3, 4]
@@ -156,16 +160,16 @@ async def test_a_batch_whose_reply_is_lost_is_sent_again(proxy: FaultProxy, stor
 
 async def test_unprocessed_items_are_sent_again(proxy: FaultProxy, store: Store):
     proxy.faults |= {"BatchWriteItem": [first_only, first_only], "BatchGetItem": [first_only, first_only]}
-    tallied = [Tally(name=f"t{at}", count=at) for at in range(5)]
-    await store.write_many(put=tallied, delete=[A])
-    assert await store.get_many([Tally.key(name=it.name) for it in tallied], strong=True) == tallied
+    tallies_put = [Tally(name=f"t{at}", count=at) for at in range(5)]
+    await store.write_many(put=tallies_put, delete=[A])
+    assert await store.get_many([Tally.key(name=tally.name) for tally in tallies_put], strong=True) == tallies_put
     assert await store.get(A, strong=True) is None
     assert (proxy.seen.count("BatchWriteItem"), proxy.seen.count("BatchGetItem")) == (3, 3)
 
 
 @pytest.mark.parametrize("code", ["ThrottlingException", "ProvisionedThroughputExceededException"])
-async def test_throttling_is_waited_out(proxy: FaultProxy, store: Store, code: str):
-    busy = answered(code)
+async def test_throttled_calls_are_retried(proxy: FaultProxy, store: Store, code: str):
+    busy = error_response(code)
     proxy.faults |= {operation: [busy] * 3 for operation in ("PutItem", "GetItem", "BatchWriteItem")}
     proxy.faults["TransactWriteItems"] = [busy] * 3
     await store.put(Tally(name="a", count=1))
@@ -175,18 +179,18 @@ async def test_throttling_is_waited_out(proxy: FaultProxy, store: Store, code: s
     assert await store.get(A, strong=True) == Tally(name="a", count=2)
 
 
-async def test_throttling_without_end_reaches_the_caller(proxy: FaultProxy, store: Store):
+async def test_endless_throttling_reaches_the_caller(proxy: FaultProxy, store: Store):
     proxy.always["PutItem"] = BUSY
     with pytest.raises(Throttled):
         await store.put(Tally(name="a", count=1))
     assert await counts(store) == [0, 0]
 
 
-async def test_conflicts_with_other_transactions_are_tried_again(proxy: FaultProxy, store: Store):
+async def test_conflicts_with_other_transactions_are_retried(proxy: FaultProxy, store: Store):
     proxy.faults |= {
         "TransactWriteItems": [CONFLICT] * 4,
         "TransactGetItems": [CONFLICT],
-        "PutItem": [answered("TransactionConflictException")] * 2,
+        "PutItem": [error_response("TransactionConflictException")] * 2,
     }
     await add_one_to_both(store)
     assert await counts(store) == [1, 1]
@@ -194,14 +198,14 @@ async def test_conflicts_with_other_transactions_are_tried_again(proxy: FaultPro
     assert await counts(store) == [5, 1]
 
 
-async def test_a_server_error_after_a_write_leaves_it_unknown(proxy: FaultProxy, store: Store):
-    proxy.faults["PutItem"] = [answered("InternalServerError", 500)]
+async def test_a_write_answered_with_a_server_error_is_unknown(proxy: FaultProxy, store: Store):
+    proxy.faults["PutItem"] = [error_response("InternalServerError", 500)]
     with pytest.raises(ResultUnknown):
         await store.put(Tally(name="a", count=7))
 
 
-async def test_a_missing_right_is_said_at_once(proxy: FaultProxy, store: Store):
-    proxy.faults["PutItem"] = [answered("AccessDeniedException")]
+async def test_a_missing_permission_is_reported_without_a_retry(proxy: FaultProxy, store: Store):
+    proxy.faults["PutItem"] = [error_response("AccessDeniedException")]
     with pytest.raises(NotGranted):
         await store.put(Tally(name="a", count=7))
     assert proxy.seen.count("PutItem") == 1
@@ -214,7 +218,7 @@ async def test_a_failed_write_is_charged_by_the_stored_item(proxy: FaultProxy, s
 
 
 async def test_accepted_calls_finish_before_the_store_closes(proxy: FaultProxy, store: Store):
-    """One that the server is still at is waited for, one that comes later is refused."""
+    """Closing waits for a call that the server is still handling, and later calls are refused."""
     arrived, released = asyncio.Event(), asyncio.Event()
 
     async def slow(proxy: FaultProxy, request) -> bytes | None:
@@ -239,7 +243,7 @@ async def test_accepted_calls_finish_before_the_store_closes(proxy: FaultProxy, 
 
 
 async def test_an_address_without_a_server_is_unreachable():
-    async with FaultProxy(shared_server("dynoxide").endpoint) as gone:
-        endpoint = gone.endpoint
+    async with FaultProxy(shared_server("dynoxide").endpoint) as stopped:
+        endpoint = stopped.endpoint
     with pytest.raises(StoreUnreachable):
         await open_dynamodb([tallies], endpoint=endpoint, env="nowhere")
