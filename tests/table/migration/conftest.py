@@ -1,6 +1,6 @@
-"""Upgrades are tested on the embedded store, on the same on a bad day, and on a DynamoDB that others wrote.
+"""Upgrades are tested on the embedded store, on the embedded store with injected faults, and on dynoxide.
 
-What an upgrade asks of a store are the conditions and transactions of the contract, which every store is held to there.
+They rely on conditions and transactions only, which the contract suite tests on every store.
 """
 
 import pytest
@@ -27,5 +27,5 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 async def store(open_store: OpenStore) -> Store:
-    """Today's program on an empty store."""
+    """The current program on an empty store."""
     return await open_store(third)

@@ -1,4 +1,4 @@
-"""One table as three programs know it: the first of their entities, and two later shapes of the same items."""
+"""One table as declared by three programs: the first revision of its entities and two later ones."""
 
 from msgspec import field
 
@@ -10,33 +10,33 @@ from zataku.table.schema.revisions import Attributes
 NAME = "MeetingRooms"
 
 
-def a_table() -> Table:
-    """The table, which is the same for all programs."""
+def rooms_table() -> Table:
+    """A new declaration of the table, the same for all programs."""
     table = Table(NAME, pk="PK", sk="SK", ttl="expiresAt", stream=NEW_AND_OLD, transactions=True)
     table.index("GSI1", pk="GSI1PK", sk="GSI1SK")
     table.index("GSI2", pk="GSI2PK", projection=include("_revision", "host", "seats"))
     return table
 
 
-def named_title(room: Attributes) -> None:
-    """The second revision calls the name a title and keeps any number of notes."""
+def rename_name_to_title(room: Attributes) -> None:
+    """Upgrade to the second revision: the name becomes the title, the note a list of notes."""
     room["title"] = room.pop("name")
     room["notes"] = [room.pop("note")] if "note" in room else []
 
 
-def host_and_place(room: Attributes) -> None:
-    """The third revision keeps the place apart from the host."""
+def split_host_and_place(room: Attributes) -> None:
+    """Upgrade to the third revision: the place moves out of the host."""
     room["host"], _, room["place"] = room["host"].partition("@")
 
 
-first = a_table()
-second = a_table()
-third = a_table()
+first = rooms_table()
+second = rooms_table()
+third = rooms_table()
 
 
 @first.entity(pk="ROOM#{room_id}", sk="META", index={"GSI1PK": "HOST#{host}", "GSI1SK": "{name}", "GSI2PK": "ROOMS"})
 class Room1(Entity, frozen=True, kw_only=True, rename="camel", tag_field="kind", tag="ROOM"):
-    """A room in its first shape, by a program that knows nothing of revisions."""
+    """A room in its first revision, declared without revisions."""
 
     room_id: str
     name: str = "Blue"
@@ -51,10 +51,10 @@ class Room1(Entity, frozen=True, kw_only=True, rename="camel", tag_field="kind",
     sk="META",
     index={"GSI1PK": "HOST#{host}", "GSI1SK": "{title}", "GSI2PK": "ROOMS"},
     revision=2,
-    upgrades={1: named_title},
+    upgrades={1: rename_name_to_title},
 )
 class Room2(Entity, frozen=True, kw_only=True, rename="camel", tag_field="kind", tag="ROOM"):
-    """A room in its second shape."""
+    """A room in its second revision."""
 
     room_id: str
     title: str = "Blue"
@@ -69,10 +69,10 @@ class Room2(Entity, frozen=True, kw_only=True, rename="camel", tag_field="kind",
     sk="META",
     index={"GSI1PK": "PLACE#{place}", "GSI1SK": "{title}", "GSI2PK": "ROOMS"},
     revision=3,
-    upgrades={1: named_title, 2: host_and_place},
+    upgrades={1: rename_name_to_title, 2: split_host_and_place},
 )
 class Room(Entity, frozen=True, kw_only=True, rename="camel", tag_field="kind", tag="ROOM"):
-    """A room as it is today."""
+    """A room in its current revision."""
 
     room_id: str
     title: str = "Blue"
@@ -80,28 +80,28 @@ class Room(Entity, frozen=True, kw_only=True, rename="camel", tag_field="kind", 
     place: str = "north"
     seats: int = 4
     notes: list[str] = field(default_factory=list)
-    # Open to all unless something else is said: a field that old items lack.
+    # A field with a default that old items lack.
     access: str = "all"
     expires_at: int | None = None
 
 
 @third.entity(pk="ROOM#{room_id}", sk="VISIT#{visitor}")
 class Visit(Entity, frozen=True, kw_only=True, rename="camel", tag_field="kind", tag="VISIT"):
-    """A visit, whose shape has never changed."""
+    """A visit, which has had one revision only."""
 
     room_id: str
     visitor: str
     hours: int = 1
 
 
-def text_hours(booking: Attributes) -> None:
-    """Hours were a text once."""
+def parse_hours(booking: Attributes) -> None:
+    """Upgrade to the second revision: hours become a number."""
     booking["hours"] = int(booking["hours"])
 
 
 @first.entity(pk="ROOM#{room_id}", sk="BOOKING#{number:03d}", version="version", revision=1)
 class Booking1(Entity, frozen=True, kw_only=True, rename="camel", tag_field="kind", tag="BOOKING"):
-    """A booking in its first shape, by a program that expects later ones."""
+    """A booking in its first revision, declared with a revision."""
 
     room_id: str
     number: int
@@ -110,9 +110,9 @@ class Booking1(Entity, frozen=True, kw_only=True, rename="camel", tag_field="kin
     version: int = 1
 
 
-@third.entity(pk="ROOM#{room_id}", sk="BOOKING#{number:03d}", version="version", revision=2, upgrades={1: text_hours})
+@third.entity(pk="ROOM#{room_id}", sk="BOOKING#{number:03d}", version="version", revision=2, upgrades={1: parse_hours})
 class Booking(Entity, frozen=True, kw_only=True, rename="camel", tag_field="kind", tag="BOOKING"):
-    """A booking as it is today, with a version."""
+    """A booking in its current revision, with a version."""
 
     room_id: str
     number: int
@@ -122,8 +122,8 @@ class Booking(Entity, frozen=True, kw_only=True, rename="camel", tag_field="kind
 
 
 @third.view(Room)
-class RoomLine(View, frozen=True, kw_only=True, rename="camel"):
-    """What a list of rooms shows."""
+class RoomSummary(View, frozen=True, kw_only=True, rename="camel"):
+    """A room in the list of rooms; the index projects these fields."""
 
     host: str
     seats: int
@@ -131,7 +131,7 @@ class RoomLine(View, frozen=True, kw_only=True, rename="camel"):
 
 @third.view(Room)
 class RoomTitle(View, frozen=True, kw_only=True, rename="camel"):
-    """What the list of rooms does not hold."""
+    """The title of a room, which the index of the list does not project."""
 
     title: str
 
@@ -143,45 +143,45 @@ def rooms_in(place: str) -> Span:
 
 
 @third.query(returns=Room)
-def rooms_once_of(host: str) -> Span:
-    """Rooms under the index keys that they had before the third revision."""
+def rooms_by_host(host: str) -> Span:
+    """Rooms under the index keys of the revisions before the third."""
     return third.indexes["GSI1"].partition(f"HOST#{host}")
 
 
-@third.query(returns=RoomLine)
-def room_lines() -> Span:
-    """All rooms, a line each."""
+@third.query(returns=RoomSummary)
+def room_summaries() -> Span:
+    """The list of all rooms."""
     return third.indexes["GSI2"].partition("ROOMS")
 
 
 @third.query(returns=(Room, Visit, Booking), strong=True)
-def all_of(room_id: str) -> Span:
+def room_contents(room_id: str) -> Span:
     """A room with its visits and bookings."""
     return third.partition(f"ROOM#{room_id}")
 
 
 @third.query(returns=RoomTitle, strong=True)
 def title_of(room_id: str) -> Span:
-    """The title of one room, read from its item."""
+    """The title of a room, read from the table."""
     return third.partition(f"ROOM#{room_id}").equals("META")
 
 
 @third.query(returns=(Room, Visit, Booking), strong=True)
-def titled(room_id: str, title: str) -> Span:
-    """What in a room's partition has a title."""
+def contents_with_title(room_id: str, title: str) -> Span:
+    """The items in a room's partition that have this title."""
     return third.partition(f"ROOM#{room_id}").where(path(Room, lambda room: room.title).equals(title))
 
 
 @third.query(returns=Booking, strong=True)
-def longer_than(room_id: str, hours: int) -> Span:
-    """The bookings of more than so many hours."""
+def bookings_longer_than(room_id: str, hours: int) -> Span:
+    """The bookings of a room for more than this number of hours."""
     bookings = third.partition(f"ROOM#{room_id}").begins_with("BOOKING#")
     return bookings.where(path(Booking, lambda booking: booking.hours).above(hours))
 
 
 @third.query(returns=RoomTitle, strong=True)
 def title_where(room_id: str, title: str) -> Span:
-    """The title of a room, if it is this one."""
+    """The title of a room, if it equals the given one."""
     return title_of(room_id).span.where(path(Room, lambda room: room.title).equals(title))
 
 
@@ -191,7 +191,7 @@ def program(store: Store, table: Table) -> Store:
 
 
 def binding(entity: type[Entity]) -> RevisedBinding:
-    """How a revised entity lies in its table."""
-    found = binding_of(entity)
-    assert isinstance(found, RevisedBinding)
-    return found
+    """The binding of an entity with revisions."""
+    binding = binding_of(entity)
+    assert isinstance(binding, RevisedBinding)
+    return binding

@@ -1,4 +1,4 @@
-"""Declarations of revisions that a design may hold."""
+"""Declarations of revisions: which are valid, and what they add to items."""
 
 import pytest
 
@@ -10,12 +10,12 @@ from zataku.table.schema.entity import binding_of
 from zataku.table.schema.revisions import Attributes
 
 
-def nothing(_: Attributes) -> None:
-    """A step between two shapes that are the same on disk."""
+def change_nothing(_: Attributes) -> None:
+    """An upgrade between two revisions that are stored alike."""
 
 
 class Plain(Entity, frozen=True, kw_only=True):
-    """Any entity."""
+    """An entity without a table."""
 
     key_field: str
     revision: int = 0
@@ -27,14 +27,14 @@ class Plain(Entity, frozen=True, kw_only=True):
         (0, {}),
         (-1, {}),
         (2, {}),
-        (2, {2: nothing}),
-        (3, {1: nothing}),
-        (3, {1: nothing, 2: nothing, 3: nothing}),
-        (1, {1: nothing}),
-        (None, {1: nothing}),
+        (2, {2: change_nothing}),
+        (3, {1: change_nothing}),
+        (3, {1: change_nothing, 2: change_nothing, 3: change_nothing}),
+        (1, {1: change_nothing}),
+        (None, {1: change_nothing}),
     ],
 )
-def test_a_revision_needs_exactly_the_steps_that_lead_to_it(revision, upgrades):
+def test_a_revision_needs_exactly_the_upgrades_that_lead_to_it(revision, upgrades):
     table = Table("Plain")
     with pytest.raises(DesignError):
         table.entity(pk="{key_field}", revision=revision, upgrades=upgrades)(
@@ -44,7 +44,7 @@ def test_a_revision_needs_exactly_the_steps_that_lead_to_it(revision, upgrades):
 
 
 @pytest.mark.parametrize("taken", ["key_field", "revision", "PK", "until"])
-def test_the_revision_needs_a_name_of_its_own(taken):
+def test_the_revision_attribute_needs_a_name_of_its_own(taken):
     table = Table("Plain", ttl="until", revision=taken)
     with pytest.raises(DesignError, match="revision"):
         table.entity(pk="{key_field}", revision=1)(type("Unbound", (Plain,), {}, frozen=True, kw_only=True))
@@ -56,30 +56,30 @@ def test_the_first_revision_adds_nothing_to_an_item():
     assert "_revision" not in item
 
 
-def test_later_revisions_are_written_into_the_item_under_the_table_s_name_for_them():
+def test_later_revisions_are_stored_in_the_revision_attribute_of_the_table():
     assert binding(Room).encode(Room(room_id="r"))["_revision"] == 3
     table = Table("Plain", revision="shape")
 
-    @table.entity(pk="{key_field}", revision=2, upgrades={1: nothing})
+    @table.entity(pk="{key_field}", revision=2, upgrades={1: change_nothing})
     class Shaped(Entity, frozen=True, kw_only=True):
         key_field: str
 
     assert binding(Shaped).encode(Shaped(key_field="a")) == {"PK": "a", "key_field": "a", "shape": 2}
 
 
-def test_the_largest_item_has_room_for_the_revision():
+def test_the_maximum_item_size_includes_the_revision():
     shares = max_item_size(binding(Booking)).by_field
     assert shares["_revision"] == len("_revision") + 2
     assert "_revision" not in max_item_size(binding(Booking1)).by_field
     assert "_revision" not in max_item_size(binding_of(Room1)).by_field
 
 
-@pytest.mark.parametrize(("held", "lacking"), [(["title"], True), (["title", "_revision"], False)])
-def test_an_index_that_cannot_tell_old_items_is_a_finding(held, lacking):
+@pytest.mark.parametrize(("projected", "lacking"), [(["title"], True), (["title", "_revision"], False)])
+def test_an_index_projection_without_the_revision_is_a_finding(projected, lacking):
     table = Table("Plain")
-    by_day = table.index("ByDay", pk="GSI1PK", projection=include(*held))
+    by_day = table.index("ByDay", pk="GSI1PK", projection=include(*projected))
 
-    @table.entity(pk="{room_id}", index={"GSI1PK": "DAY#{day}"}, revision=2, upgrades={1: nothing})
+    @table.entity(pk="{room_id}", index={"GSI1PK": "DAY#{day}"}, revision=2, upgrades={1: change_nothing})
     class Meeting(Entity, frozen=True, kw_only=True):
         room_id: str
         day: str
@@ -94,5 +94,5 @@ def test_an_index_that_cannot_tell_old_items_is_a_finding(held, lacking):
         """The meetings of a day."""
         return by_day.partition(f"DAY#{day}")
 
-    found = [slip.message for slip in projection_lacks_field(table)]
-    assert [("_revision" in message) for message in found] == [True] * lacking
+    messages = [finding.message for finding in projection_lacks_field(table)]
+    assert [("_revision" in message) for message in messages] == [True] * lacking

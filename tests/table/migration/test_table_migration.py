@@ -15,12 +15,12 @@ from tests.table.migration.room_revisions import (
     Room,
     Room1,
     Room2,
-    RoomLine,
+    RoomSummary,
     Visit,
     binding,
     first,
     program,
-    room_lines,
+    room_summaries,
     rooms_in,
     second,
     third,
@@ -37,12 +37,12 @@ from zataku.table.strict.strict_backend import Faults
 seats = path(Room, lambda room: room.seats)
 
 
-async def everything(store: Store) -> list[Item]:
-    """Every item as it is stored, in the order of keys."""
+async def all_items(store: Store) -> list[Item]:
+    """Every item as it is stored, sorted by key."""
     rows, start = [], None
     while True:
         read = ScanItems(store.schema(store.tables[0]), start=start, strong=True)
-        page = await store.calls("look", lambda consumed, read=read: store.backend.scan(read, consumed))
+        page = await store.calls("read", lambda consumed, read=read: store.backend.scan(read, consumed))
         rows += [unpack_row(row) for row in page.rows]
         start = page.resume
         if start is None:
@@ -50,51 +50,51 @@ async def everything(store: Store) -> list[Item]:
 
 
 async def fill(store: Store, count: int) -> list[Entity]:
-    """Rooms of every revision, and other things, as today's program has to see them."""
-    today: list[Entity] = []
+    """Store rooms of every revision and visits, and return them as the current program reads them."""
+    current: list[Entity] = []
     old, later = program(store, first), program(store, second)
     await old.write_many(put=[Room1(room_id=f"a{at:04}", seats=at, host=f"h{at}@north") for at in range(count)])
     await later.write_many(put=[Room2(room_id=f"b{at:04}", seats=at, host=f"h{at}@south") for at in range(count)])
     await store.write_many(put=[Room(room_id=f"c{at:04}", seats=at) for at in range(count)])
     await store.write_many(put=[Visit(room_id="v", visitor=str(at)) for at in range(count)])
-    today += [Room(room_id=f"a{at:04}", seats=at, host=f"h{at}", place="north") for at in range(count)]
-    today += [Room(room_id=f"b{at:04}", seats=at, host=f"h{at}", place="south") for at in range(count)]
-    today += [Room(room_id=f"c{at:04}", seats=at) for at in range(count)]
-    today += [Visit(room_id="v", visitor=str(at)) for at in range(count)]
-    return today
+    current += [Room(room_id=f"a{at:04}", seats=at, host=f"h{at}", place="north") for at in range(count)]
+    current += [Room(room_id=f"b{at:04}", seats=at, host=f"h{at}", place="south") for at in range(count)]
+    current += [Room(room_id=f"c{at:04}", seats=at) for at in range(count)]
+    current += [Visit(room_id="v", visitor=str(at)) for at in range(count)]
+    return current
 
 
-def on_disk(entities: list[Entity]) -> list[Item]:
-    """The entities as they have to lie after a migration."""
+def migrated_items(entities: list[Entity]) -> list[Item]:
+    """The items of the entities as a migration must leave them."""
     items = [binding_of(type(entity)).encode(entity) for entity in entities]
     return sorted(items, key=lambda item: (item["PK"], item["SK"]))
 
 
 async def test_every_old_item_is_upgraded_and_everything_is_counted(store: Store):
-    today = await fill(store, 30)
-    done = await migrate(store)
-    assert done.entities == {"Room": MigrationCounts(upgraded=60, current=30), "Visit": MigrationCounts(current=30)}
-    assert (done.upgraded, done.skipped, done.resume) == (60, [], None)
-    assert await everything(store) == on_disk(today)
-    again = await migrate(store)
-    assert again.entities == {"Room": MigrationCounts(current=90), "Visit": MigrationCounts(current=30)}
+    current = await fill(store, 30)
+    report = await migrate(store)
+    assert report.entities == {"Room": MigrationCounts(upgraded=60, current=30), "Visit": MigrationCounts(current=30)}
+    assert (report.upgraded, report.skipped, report.resume) == (60, [], None)
+    assert await all_items(store) == migrated_items(current)
+    second_report = await migrate(store)
+    assert second_report.entities == {"Room": MigrationCounts(current=90), "Visit": MigrationCounts(current=30)}
 
 
-async def test_indexes_and_their_views_know_all_items_afterwards(store: Store):
+async def test_indexes_hold_all_items_in_the_current_revision_afterwards(store: Store):
     await program(store, first).put(Room1(room_id="a", name="Attic", host="ann@north", seats=3))
     await migrate(store)
     await assert_query_returns(
         store, rooms_in("north"), Room(room_id="a", title="Attic", host="ann", place="north", seats=3)
     )
-    await assert_query_returns(store, room_lines(), RoomLine(host="ann", seats=3))
+    await assert_query_returns(store, room_summaries(), RoomSummary(host="ann", seats=3))
 
 
 async def test_a_dry_run_writes_nothing(store: Store):
     await fill(store, 5)
-    before = await everything(store)
-    done = await migrate(store, dry_run=True)
-    assert done.entities["Room"] == MigrationCounts(upgraded=10, current=5)
-    assert await everything(store) == before
+    before = await all_items(store)
+    report = await migrate(store, dry_run=True)
+    assert report.entities["Room"] == MigrationCounts(upgraded=10, current=5)
+    assert await all_items(store) == before
 
 
 async def test_progress_ends_at_the_number_of_items(store: Store):
@@ -106,85 +106,84 @@ async def test_progress_ends_at_the_number_of_items(store: Store):
 
 
 @pytest.mark.parametrize("segments", [1, 3])
-async def test_a_walk_goes_on_where_it_stopped(store: Store, segments: int):
-    today, looked_at, upgraded, resume = await fill(store, 20), 0, 0, None
+async def test_a_migration_resumes_where_it_stopped(store: Store, segments: int):
+    current, migrated, upgraded, resume = await fill(store, 20), 0, 0, None
     for _ in range(100):
-        done = await migrate(store, limit=7, segments=segments, resume=resume)
-        step = sum(tally.upgraded + tally.current for tally in done.entities.values())
+        report = await migrate(store, limit=7, segments=segments, resume=resume)
+        step = sum(counts.upgraded + counts.current for counts in report.entities.values())
         assert step <= 7
-        looked_at, upgraded, resume = looked_at + step, upgraded + done.upgraded, done.resume
+        migrated, upgraded, resume = migrated + step, upgraded + report.upgraded, report.resume
         if resume is None:
             break
-    assert (looked_at, upgraded) == (80, 40)
-    assert await everything(store) == on_disk(today)
+    assert (migrated, upgraded) == (80, 40)
+    assert await all_items(store) == migrated_items(current)
 
 
-async def test_a_walk_that_was_broken_off_can_start_from_its_last_progress_or_anew(store: Store):
-    today = await fill(store, 150)
+async def test_an_interrupted_migration_resumes_from_its_last_progress_or_starts_over(store: Store):
+    current = await fill(store, 150)
     seen: list[MigrationProgress] = []
 
     def stop(now: MigrationProgress) -> None:
         seen.append(now)
         if now.done > 200:
-            raise Throttled("Enough for today.")
+            raise Throttled("Stopped by the test.")
 
     with pytest.raises(Throttled):
         await migrate(store, progress=stop, segments=2)
-    done = await migrate(store, resume=seen[-1].resume, progress=seen.append)
+    report = await migrate(store, resume=seen[-1].resume, progress=seen.append)
     assert seen[-1].done == 600
-    assert 0 < sum(tally.upgraded + tally.current for tally in done.entities.values()) < 600
+    assert 0 < sum(counts.upgraded + counts.current for counts in report.entities.values()) < 600
     assert (await migrate(store)).upgraded == 0
-    assert await everything(store) == on_disk(today)
+    assert await all_items(store) == migrated_items(current)
 
 
 @pytest.mark.parametrize("token", ["", "x", "!!!", "eyJhIjoxfQ", "gA"])
-async def test_a_place_that_no_walk_stopped_at_is_refused(store: Store, token: str):
+async def test_an_invalid_resume_token_is_refused(store: Store, token: str):
     with pytest.raises(BadInput, match="from the beginning"):
         await migrate(store, resume=token)
 
 
-@pytest.mark.parametrize("wrong", [{"segments": 0}, {"limit": 0}])
-async def test_a_walk_needs_something_to_walk(store: Store, wrong: dict[str, int]):
+@pytest.mark.parametrize("options", [{"segments": 0}, {"limit": 0}])
+async def test_a_migration_without_segments_or_items_is_refused(store: Store, options: dict[str, int]):
     with pytest.raises(BadInput):
-        await migrate(store, **wrong)
+        await migrate(store, **options)
 
 
-async def test_items_that_cannot_be_upgraded_are_told_and_left(store: Store):
+async def test_items_that_cannot_be_upgraded_are_reported_and_not_changed(store: Store):
     await fill(store, 3)
-    later, pieces = Room(room_id="later"), binding(Room)
-    strange = [
+    invalid = [
         {"PK": "ROOM#x", "SK": "META", "kind": "ROOM", "roomId": "x"},
         {"PK": "elsewhere", "SK": "META"},
-        {**pieces.encode(later), "_revision": 9},
-        # Its place is empty, which cannot be a part of an index key.
-        binding_item(Room1(room_id="y", host="ann")),
+        {**binding(Room).encode(Room(room_id="later")), "_revision": 9},
+        # Its place is empty, and an index key cannot be built from an empty value.
+        first_revision_item(Room1(room_id="y", host="ann")),
     ]
-    for item in strange:
+    for item in invalid:
         write = PutItem(store.schema(third), item)
         await store.calls("raw", lambda consumed, write=write: store.backend.write(write, consumed))
-    done = await migrate(store)
-    assert done.upgraded == 6
-    told = {left.key["PK"]: (left.table, left.entity, left.problem) for left in done.skipped}
-    assert {pk: entity for pk, (_, entity, _) in told.items()} == {
+    report = await migrate(store)
+    assert report.upgraded == 6
+    skipped = {item.key["PK"]: (item.table, item.entity, item.problem) for item in report.skipped}
+    assert {pk: entity for pk, (_, entity, _) in skipped.items()} == {
         "ROOM#x": "Room",
         "elsewhere": None,
         "ROOM#later": "Room",
         "ROOM#y": "Room",
     }
-    assert {table for table, _, _ in told.values()} == {store.schema(third).name}
-    assert "'name'" in told["ROOM#x"][2]
-    assert "Update the program" in told["ROOM#later"][2]
-    assert "place is empty" in told["ROOM#y"][2]
-    lying = await everything(store)
-    assert all(item in lying for item in strange)
+    assert {table for table, _, _ in skipped.values()} == {store.schema(third).name}
+    assert "'name'" in skipped["ROOM#x"][2]
+    assert "Update the program" in skipped["ROOM#later"][2]
+    assert "place is empty" in skipped["ROOM#y"][2]
+    stored = await all_items(store)
+    assert all(item in stored for item in invalid)
 
 
-def binding_item(room: Room1) -> Item:
-    """A room of the first program as it lies."""
+def first_revision_item(room: Room1) -> Item:
+    """A room of the first program as it is stored."""
     return binding_of(Room1).encode(room)
 
 
-async def test_a_walk_beside_programs_of_both_revisions_loses_nothing(store: Store):
+async def test_a_migration_loses_no_concurrent_write_of_either_revision(store: Store):
     await fill(store, 30)
     old = program(store, first)
     bookings = [Booking1(room_id="a", number=at, hours="1") for at in range(30)]
@@ -196,31 +195,31 @@ async def test_a_walk_beside_programs_of_both_revisions_loses_nothing(store: Sto
         await old.update(Room1.key(room_id=f"a{at:04}"), path(Room1, lambda it: it.seats).add(1000))
         await store.update(Booking.key(room_id="a", number=at), path(Booking, lambda it: it.hours).add(5))
 
-    walks = [migrate(store, segments=2), migrate(program(store, third), segments=3)]
-    first_walk, second_walk, *_ = await asyncio.gather(*walks, *(add(at) for at in range(30)))
-    assert first_walk.skipped == second_walk.skipped == []
+    migrations = [migrate(store, segments=2), migrate(program(store, third), segments=3)]
+    first_report, second_report, *_ = await asyncio.gather(*migrations, *(add(at) for at in range(30)))
+    assert first_report.skipped == second_report.skipped == []
     for at in range(30):
         room = await store.get(Room.key(room_id=f"a{at:04}"), strong=True)
         assert room == Room(room_id=f"a{at:04}", host=f"h{at}", seats=at + 1100)
         booking = await store.get(Booking.key(room_id="a", number=at), strong=True)
         assert booking == Booking(room_id="a", number=at, hours=6, version=2)
-    assert {item.get("_revision") for item in await everything(store)} == {None, 2, 3}
+    assert {item.get("_revision") for item in await all_items(store)} == {None, 2, 3}
 
 
-async def test_only_tables_with_upgrades_are_walked_unless_others_are_named(open_store):
-    still = Table("StillUnchanged", pk="PK", sk="SK")
+async def test_only_tables_with_upgrades_are_migrated_unless_others_are_named(open_store):
+    unchanged = Table("StillUnchanged", pk="PK", sk="SK")
 
-    @still.entity(pk="{name}", sk="META")
-    class Quiet(Entity, frozen=True, kw_only=True):
+    @unchanged.entity(pk="{name}", sk="META")
+    class Unchanged(Entity, frozen=True, kw_only=True):
         name: str
 
-    store = await open_store(third, still)
-    await store.put(Quiet(name="a"))
+    store = await open_store(third, unchanged)
+    await store.put(Unchanged(name="a"))
     assert (await migrate(store)).entities == {}
-    assert (await migrate(store, [still])).entities == {"Quiet": MigrationCounts(current=1)}
+    assert (await migrate(store, [unchanged])).entities == {"Unchanged": MigrationCounts(current=1)}
 
 
-async def test_a_later_revision_brings_an_index_of_its_own(open_store):
+async def test_a_migration_fills_an_index_added_by_a_later_revision(open_store):
     before = Table("BranchOffices", pk="PK")
 
     @before.entity(pk="{name}")
@@ -251,23 +250,23 @@ async def test_a_later_revision_brings_an_index_of_its_own(open_store):
         if all(state.status == "active" for state in await store.index_states()):
             break
         await asyncio.sleep(0.05)
-    assert [found async for found in store.each(offices_on(0))] == []
+    assert [office async for office in store.each(offices_on(0))] == []
     assert (await migrate(store)).upgraded == 1
     await assert_query_returns(store, offices_on(0), Office(name="Kyoto", floor=0))
 
 
-async def test_lost_replies_upgrade_nothing_twice_and_forget_nothing(tmp_path: Path):
+async def test_a_migration_with_lost_replies_upgrades_every_item_once(tmp_path: Path):
     store = await EmbeddedLocation(tmp_path, Faults.none()).open((third,), ManualClock())
     async with store:
-        today = await fill(store, 40)
+        current = await fill(store, 40)
         backend = store.backend
         backend.faults = replace(Faults.rough(), lost_reply=0.4)
-        done = await migrate(store)
+        report = await migrate(store)
         injected = backend.injected["lost_reply"]
         backend.faults = Faults.none()
         assert injected > 10
-        assert done.skipped == []
-        tally = done.entities["Room"]
-        assert tally.upgraded + tally.current == 120
-        assert tally.raced <= tally.current - 40
-        assert await everything(store) == on_disk(today)
+        assert report.skipped == []
+        counts = report.entities["Room"]
+        assert counts.upgraded + counts.current == 120
+        assert counts.raced <= counts.current - 40
+        assert await all_items(store) == migrated_items(current)
