@@ -207,6 +207,6 @@ CASES: dict[str, Case] = {
     "delete_positions": write_case(
         lambda: writes.delete_positions(LISTED),
         LISTED,
-        *(Position(username=ME, position=it, kifu_id=kid(0), text=0) for it in HASHES),
+        *(Position(username=ME, position=position, kifu_id=kid(0), text=0) for position in HASHES),
     ),
 }

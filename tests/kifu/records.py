@@ -52,15 +52,15 @@ def a_tag(number: int = 0, *, username: UserName = ME, **fields: Any) -> Tag:
 
 
 async def settings(store: Store, username: UserName = ME) -> UserSettings:
-    found = await store.get(user_settings(username))
-    assert found is not None
-    return found
+    stored = await store.get(user_settings(username))
+    assert stored is not None
+    return stored
 
 
 async def claim_of(store: Store, record: Record) -> SlugClaim:
-    found = await store.get(slug_claim(record.username, record.slug))
-    assert found is not None
-    return found
+    claim = await store.get(slug_claim(record.username, record.slug))
+    assert claim is not None
+    return claim
 
 
 def write_attempts(store: Store, *plans: Plan[Any]) -> list[Awaitable[Any]]:
@@ -74,7 +74,9 @@ async def tag_exists(store: Store, expected: Tag) -> bool:
 
 async def create_users(store: Store, *usernames: UserName) -> None:
     """Create users with empty libraries, without the risk of a lost reply."""
-    await store.write_many(put=[UserSettings(username=it, kifu_count=0, tag_count=0) for it in usernames or (ME,)])
+    await store.write_many(
+        put=[UserSettings(username=username, kifu_count=0, tag_count=0) for username in usernames or (ME,)]
+    )
 
 
 async def add_records(store: Store, *records: Record) -> tuple[Record, ...]:
@@ -87,6 +89,7 @@ async def add_records(store: Store, *records: Record) -> tuple[Record, ...]:
 
 async def add_tags(store: Store, *tags: Tag) -> tuple[Tag, ...]:
     """Add tags to the library by its own writes."""
-    for it in tags:
-        await store.write(add_tag(it, await settings(store, it.username)), token=f"tag-{it.username}-{it.tag_id}"[:36])
+    for new_tag in tags:
+        owner = await settings(store, new_tag.username)
+        await store.write(add_tag(new_tag, owner), token=f"tag-{new_tag.username}-{new_tag.tag_id}"[:36])
     return tags

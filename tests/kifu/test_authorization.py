@@ -24,8 +24,8 @@ CODE, NEXT = ShareCode("lkihofkwif4tF"), ShareCode("lkihofkwif4tG")
 
 async def test_the_owner_sees_everything_and_others_nothing(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    assert await visible_record(store, ME, ME, kid(0)) == store_account
+    (record,) = await add_records(store, a_record())
+    assert await visible_record(store, ME, ME, kid(0)) == record
     assert await visible_record(store, FRIEND, ME, kid(0)) is None
     assert await visible_record(store, None, ME, kid(0)) is None
     assert await visible_record(store, ME, FRIEND, kid(0)) is None
@@ -34,8 +34,8 @@ async def test_the_owner_sees_everything_and_others_nothing(store: Store):
 
 async def test_everyone_sees_a_public_record_until_it_is_private(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    public = await store.write(change_record(replace(store_account, public=True), store_account, NOW))
+    (record,) = await add_records(store, a_record())
+    public = await store.write(change_record(replace(record, public=True), record, NOW))
     for viewer in (None, FRIEND):
         assert await visible_record(store, viewer, ME, kid(0)) == public_view(public)
     assert await visible_record(store, ME, ME, kid(0)) == public
@@ -45,10 +45,10 @@ async def test_everyone_sees_a_public_record_until_it_is_private(store: Store):
 
 async def test_a_user_with_a_permission_for_a_record_sees_it(store: Store):
     await create_users(store)
-    store_account, other = await add_records(store, a_record(0), a_record(1))
-    claim = await claim_of(store, store_account)
+    record, other = await add_records(store, a_record(0), a_record(1))
+    claim = await claim_of(store, record)
     await store.write(allow_record(claim, FRIEND))
-    assert await visible_record(store, FRIEND, ME, kid(0)) == public_view(store_account)
+    assert await visible_record(store, FRIEND, ME, kid(0)) == public_view(record)
     assert await visible_record(store, FRIEND, ME, other.kifu_id) is None
     assert await visible_record(store, STRANGER, ME, kid(0)) is None
     await store.write(disallow_record(claim, FRIEND))
@@ -57,9 +57,9 @@ async def test_a_user_with_a_permission_for_a_record_sees_it(store: Store):
 
 async def test_a_user_with_a_permission_for_a_library_sees_all_records(store: Store):
     await create_users(store)
-    made = await add_records(store, a_record(0), a_record(1))
+    records = await add_records(store, a_record(0), a_record(1))
     await store.write(allow_library(ME, FRIEND))
-    for record in made:
+    for record in records:
         assert await visible_record(store, FRIEND, ME, record.kifu_id) == public_view(record)
         assert await visible_record(store, STRANGER, ME, record.kifu_id) is None
     await store.write(disallow_library(ME, FRIEND))
@@ -68,8 +68,8 @@ async def test_a_user_with_a_permission_for_a_library_sees_all_records(store: St
 
 async def test_a_code_opens_its_record_until_the_link_is_disabled(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    shared = await store.write(share_record(store_account, CODE))
+    (record,) = await add_records(store, a_record())
+    shared = await store.write(share_record(record, CODE))
     assert shared is not None
     await eventually(lambda: shared_record(store, CODE), public_view(shared))
     assert await visible_record(store, FRIEND, ME, kid(0)) is None
@@ -79,8 +79,8 @@ async def test_a_code_opens_its_record_until_the_link_is_disabled(store: Store):
 
 async def test_a_new_code_replaces_the_old_one(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    first = await store.write(share_record(store_account, CODE))
+    (record,) = await add_records(store, a_record())
+    first = await store.write(share_record(record, CODE))
     assert first is not None
     second = await store.write(share_record(first, NEXT))
     assert second is not None
@@ -103,7 +103,7 @@ async def test_a_removed_record_cannot_be_shared_or_unshared(store: Store):
 
 
 def test_others_do_not_see_slug_memo_and_code():
-    shown = public_view(a_record(memo="秘密", slug="秘密/研究", share=True, share_code=CODE))
-    assert set(shown.__struct_fields__) == {"username", "kifu_id", "kifu", "first_or_second", "result", "created"}
-    assert "秘密" not in repr(shown)
-    assert CODE not in repr(shown)
+    view = public_view(a_record(memo="秘密", slug="秘密/研究", share=True, share_code=CODE))
+    assert set(view.__struct_fields__) == {"username", "kifu_id", "kifu", "first_or_second", "result", "created"}
+    assert "秘密" not in repr(view)
+    assert CODE not in repr(view)

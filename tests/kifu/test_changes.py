@@ -13,38 +13,34 @@ from zataku.table import ConditionFailed, Store, TransactionCancelled, add_secon
 
 async def test_a_change_sets_its_time_and_is_refused_on_an_older_state(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    changed = await store.write(change_record(replace(store_account, memo="序盤"), store_account, add_seconds(NOW, 5)))
-    assert changed == replace(store_account, memo="序盤", latest_update=add_seconds(NOW, 5))
-    for late in (replace(store_account, memo="終盤"), replace(store_account, result="jishogi")):
+    (record,) = await add_records(store, a_record())
+    changed = await store.write(change_record(replace(record, memo="序盤"), record, add_seconds(NOW, 5)))
+    assert changed == replace(record, memo="序盤", latest_update=add_seconds(NOW, 5))
+    for late in (replace(record, memo="終盤"), replace(record, result="jishogi")):
         with pytest.raises(ConditionFailed):
-            await store.write(change_record(late, store_account, add_seconds(NOW, 6)))
+            await store.write(change_record(late, record, add_seconds(NOW, 6)))
     assert await store.get(design.record(ME, kid(0))) == changed
 
 
 async def test_changes_of_different_fields_in_one_second_both_stay(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    await store.write(change_record(replace(store_account, memo="序盤"), store_account, NOW))
-    await store.write(change_record(replace(store_account, result="jishogi"), store_account, NOW))
+    (record,) = await add_records(store, a_record())
+    await store.write(change_record(replace(record, memo="序盤"), record, NOW))
+    await store.write(change_record(replace(record, result="jishogi"), record, NOW))
     with pytest.raises(ConditionFailed):
-        await store.write(change_record(replace(store_account, memo="終盤"), store_account, NOW))
-    assert await store.get(design.record(ME, kid(0))) == replace(store_account, memo="序盤", result="jishogi")
+        await store.write(change_record(replace(record, memo="終盤"), record, NOW))
+    assert await store.get(design.record(ME, kid(0))) == replace(record, memo="序盤", result="jishogi")
 
 
-async def test_no_time_goes_back(store: Store):
+async def test_an_earlier_clock_does_not_set_the_update_time_back(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
+    (record,) = await add_records(store, a_record())
     (tag,) = await add_tags(store, a_tag())
     early = "1999-12-31T23:59:59Z"
-    store_account = await store.write(
-        change_record(replace(store_account, memo="x", latest_update=early), store_account, early)
-    )
-    store_account = await store.write(
-        change_moves(replace(store_account, kifu="x"), store_account, await claim_of(store, store_account), early)
-    )
-    store_account = await store.write(move_record(store_account, await claim_of(store, store_account), "x", early))
-    assert store_account.latest_update == NOW
+    record = await store.write(change_record(replace(record, memo="x", latest_update=early), record, early))
+    record = await store.write(change_moves(replace(record, kifu="x"), record, await claim_of(store, record), early))
+    record = await store.write(move_record(record, await claim_of(store, record), "x", early))
+    assert record.latest_update == NOW
     assert (await store.write(rename_tag(tag, "x", early))).latest_update == NOW
 
 
@@ -67,15 +63,13 @@ def test_a_change_that_needs_another_write_is_refused(change: dict[str, object])
 
 async def test_new_moves_get_a_new_text_number(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    claim = await claim_of(store, store_account)
-    changed = await store.write(
-        change_moves(replace(store_account, kifu="x", memo="y"), store_account, claim, add_seconds(NOW, 1))
-    )
-    assert changed == replace(store_account, kifu="x", memo="y", latest_update=add_seconds(NOW, 1))
+    (record,) = await add_records(store, a_record())
+    claim = await claim_of(store, record)
+    changed = await store.write(change_moves(replace(record, kifu="x", memo="y"), record, claim, add_seconds(NOW, 1)))
+    assert changed == replace(record, kifu="x", memo="y", latest_update=add_seconds(NOW, 1))
     assert await store.get(design.record(ME, kid(0))) == changed
-    assert await claim_of(store, store_account) == replace(claim, text=1)
-    assert [it async for it in store.each(design.cleanup_markers_of(ME))] == [
+    assert await claim_of(store, record) == replace(claim, text=1)
+    assert [marker async for marker in store.each(design.cleanup_markers_of(ME))] == [
         ReplacedText(username=ME, kifu_id=kid(0), text=0)
     ]
     with pytest.raises(TransactionCancelled):
@@ -83,29 +77,29 @@ async def test_new_moves_get_a_new_text_number(store: Store):
 
 
 def test_invalid_changes_of_moves_are_refused():
-    store_account = a_record()
+    record = a_record()
     new, claim = (
-        replace(store_account, kifu="x"),
-        SlugClaim(username=ME, slug=store_account.slug, kifu_id=store_account.kifu_id),
+        replace(record, kifu="x"),
+        SlugClaim(username=ME, slug=record.slug, kifu_id=record.kifu_id),
     )
-    change_moves(new, store_account, replace(claim, text=999_998), NOW)
-    for record, its in (
-        (replace(store_account, memo="x"), claim),
+    change_moves(new, record, replace(claim, text=999_998), NOW)
+    for changed, claim_read in (
+        (replace(record, memo="x"), claim),
         (replace(new, slug="b"), claim),
         (replace(new, created=add_seconds(NOW, 1)), claim),
         (new, replace(claim, kifu_id=kid(1))),
         (new, replace(claim, text=999_999)),
     ):
         with pytest.raises(InvalidChange):
-            change_moves(record, store_account, its, NOW)
+            change_moves(changed, record, claim_read, NOW)
 
 
 async def test_a_new_slug_is_refused_after_new_moves(store: Store):
     """The claim of the new slug would have the number of the old text."""
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    claim = await claim_of(store, store_account)
-    await store.write(change_moves(replace(store_account, kifu="x"), store_account, claim, NOW))
+    (record,) = await add_records(store, a_record())
+    claim = await claim_of(store, record)
+    await store.write(change_moves(replace(record, kifu="x"), record, claim, NOW))
     with pytest.raises(TransactionCancelled):
-        await store.write(move_record(store_account, claim, "b", NOW))
-    assert (await claim_of(store, store_account)).text == 1
+        await store.write(move_record(record, claim, "b", NOW))
+    assert (await claim_of(store, record)).text == 1

@@ -45,31 +45,36 @@ async def run_cleanup(store: Store) -> None:
 
 
 async def cleanup_markers(store: Store) -> list[Entity]:
-    return [it async for it in store.each(design.cleanup_markers_of(ME))]
+    return [marker async for marker in store.each(design.cleanup_markers_of(ME))]
 
 
 async def remaining_items(store: Store, *keys: object) -> list[Entity]:
-    return [it for it in await store.get_many(list(keys), strong=True) if it is not None]
+    return [item for item in await store.get_many(list(keys), strong=True) if item is not None]
 
 
 async def test_only_the_links_of_a_removed_tag_are_deleted(store: Store):
     await create_users(store)
     records = [a_record(at) for at in range(101)]
-    links = [Tagging(kifu_id=it.kifu_id, tag_id=tid(0)) for it in records]
-    kept = [Tagging(kifu_id=it.kifu_id, tag_id=tid(1)) for it in records[:3]]
+    links = [Tagging(kifu_id=record.kifu_id, tag_id=tid(0)) for record in records]
+    other_links = [Tagging(kifu_id=record.kifu_id, tag_id=tid(1)) for record in records[:3]]
     removed, _ = await add_tags(store, a_tag(0), a_tag(1))
-    await store.write_many(put=[*records, *links, *kept])
+    await store.write_many(put=[*records, *links, *other_links])
     await store.write(remove_tag(removed))
     await run_cleanup(store)
-    assert await remaining_items(store, *(Tagging.key(kifu_id=it.kifu_id, tag_id=tid(0)) for it in records)) == []
-    assert await remaining_items(store, *(Tagging.key(kifu_id=it.kifu_id, tag_id=tid(1)) for it in kept)) == kept
+    assert (
+        await remaining_items(store, *(Tagging.key(kifu_id=record.kifu_id, tag_id=tid(0)) for record in records)) == []
+    )
+    assert (
+        await remaining_items(store, *(Tagging.key(kifu_id=link.kifu_id, tag_id=tid(1)) for link in other_links))
+        == other_links
+    )
 
 
 async def test_all_items_of_a_removed_record_are_deleted(store: Store):
     await create_users(store)
-    removed, stays = await add_records(store, a_record(0), a_record(1))
+    removed, remaining = await add_records(store, a_record(0), a_record(1))
     dependents: list[Entity] = []
-    for record in (removed, stays):
+    for record in (removed, remaining):
         dependents += [
             RecordPermission(kifu_id=record.kifu_id, username=FRIEND),
             RecordPermission(kifu_id=record.kifu_id, username=STRANGER),
@@ -84,17 +89,17 @@ async def test_all_items_of_a_removed_record_are_deleted(store: Store):
     await store.write_many(put=dependents)
     await store.write(remove_record(await claim_of(store, removed)))
     await run_cleanup(store)
-    for it in dependents:
-        key = binding_of(type(it)).key_of(it)
-        assert (await store.get(key, strong=True) is None) == (it.kifu_id == removed.kifu_id)
+    for item in dependents:
+        key = binding_of(type(item)).key_of(item)
+        assert (await store.get(key, strong=True) is None) == (item.kifu_id == removed.kifu_id)
     assert await cleanup_markers(store) == []
 
 
 async def test_a_consumer_that_crashes_starts_again_and_finishes(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
+    (record,) = await add_records(store, a_record())
     (tag,) = await add_tags(store, a_tag())
-    await store.write(tag_record(await claim_of(store, store_account), tag))
+    await store.write(tag_record(await claim_of(store, record), tag))
     await store.write(remove_tag(tag))
     stream = store.stream(kifu_table, CONSUMER)
     for change in await stream.read(1000):
@@ -102,17 +107,17 @@ async def test_a_consumer_that_crashes_starts_again_and_finishes(store: Store):
         await clean_up_after(store, change)
     assert await remaining_items(store, Tagging.key(kifu_id=kid(0), tag_id=tag.tag_id)) == []
     await run_cleanup(store)
-    assert await remaining_items(store, design.record(ME, kid(0))) == [store_account]
-    assert [it async for it in store.each(design.tags_of_record(kid(0)))] == []
+    assert await remaining_items(store, design.record(ME, kid(0))) == [record]
+    assert [link async for link in store.each(design.tags_of_record(kid(0)))] == []
 
 
 async def test_a_restored_record_keeps_its_items(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    await store.write(remove_record(await claim_of(store, store_account)))
-    again = SlugClaim(username=ME, slug=store_account.slug, kifu_id=store_account.kifu_id)
+    (record,) = await add_records(store, a_record())
+    await store.write(remove_record(await claim_of(store, record)))
+    restored_claim = SlugClaim(username=ME, slug=record.slug, kifu_id=record.kifu_id)
     permission = RecordPermission(kifu_id=kid(0), username=FRIEND)
-    await store.write_many(put=[store_account, again, permission])
+    await store.write_many(put=[record, restored_claim, permission])
     await run_cleanup(store)
     assert await remaining_items(store, design.record_permission(kid(0), FRIEND)) == [permission]
 
@@ -123,27 +128,27 @@ async def test_cleanup_of_a_tag_costs_a_read_unit_for_each_record_of_the_largest
     await embedded.write_many(put=[UserSettings(username=ME, tag_count=1), removed])
     records: list[Record] = [a_record(at) for at in range(count)]
     await embedded.write_many(put=records)
-    await embedded.write_many(put=[Tagging(kifu_id=it.kifu_id, tag_id=removed.tag_id) for it in records])
+    await embedded.write_many(put=[Tagging(kifu_id=record.kifu_id, tag_id=removed.tag_id) for record in records])
     await embedded.write_many(put=[TagNameClaim(username=ME, name=removed.name, tag_id=removed.tag_id)])
     await embedded.write(remove_tag(removed))
-    note = RemovedTag(username=ME, tag_id=removed.tag_id)
+    marker = RemovedTag(username=ME, tag_id=removed.tag_id)
     with embedded.measured("unlinking") as consumed:
-        await clean_up(embedded, note)
+        await clean_up(embedded, marker)
     assert consumed.writes == 2 * count + 2
     # One for each link, two for the marker and the tag itself, the rest for the list of records.
     assert consumed.reads == count + 51
     assert await embedded.count(design.records_with_tag(removed.tag_id)) == 0
-    with embedded.measured("unlinking again") as again:
-        await clean_up(embedded, note)
-    assert (again.reads, again.writes) == (1, 0)
+    with embedded.measured("unlinking again") as second_run:
+        await clean_up(embedded, marker)
+    assert (second_run.reads, second_run.writes) == (1, 0)
 
 
 async def test_after_a_long_outage_a_user_is_cleaned_up_without_the_stream(store: Store):
     await create_users(store, ME, FRIEND)
     removed, changed, theirs = await add_records(store, a_record(0), a_record(1), a_record(2, username=FRIEND))
     (tag,) = await add_tags(store, a_tag())
-    for it in (removed, changed):
-        claim = await claim_of(store, it)
+    for record in (removed, changed):
+        claim = await claim_of(store, record)
         await store.write(tag_record(claim, tag))
         await store.write(allow_record(claim, FRIEND))
         await store.write(keep_positions(claim, 0, ["0" * 16]))
@@ -156,9 +161,11 @@ async def test_after_a_long_outage_a_user_is_cleaned_up_without_the_stream(store
     assert await clean_up_user(store, ME) == 3
     assert await clean_up_user(store, ME) == 0
     for record, allowed in ((removed, []), (changed, [FRIEND]), (theirs, [ME])):
-        assert [it.username async for it in store.each(design.record_viewers(record.kifu_id))] == allowed
-        assert [it async for it in store.each(design.tags_of_record(record.kifu_id))] == []
-        assert [it async for it in store.each(design.positions_of(ME, record.kifu_id))] == []
+        assert [
+            permission.username async for permission in store.each(design.record_viewers(record.kifu_id))
+        ] == allowed
+        assert [link async for link in store.each(design.tags_of_record(record.kifu_id))] == []
+        assert [position_list async for position_list in store.each(design.positions_of(ME, record.kifu_id))] == []
     # The changes that are still in the stream are already processed.
     await run_cleanup(store)
     assert await remaining_items(store, design.record(ME, kid(1))) == [new]
@@ -166,27 +173,27 @@ async def test_after_a_long_outage_a_user_is_cleaned_up_without_the_stream(store
 
 async def test_an_interrupted_cleanup_leaves_the_marker(embedded: Store, monkeypatch: pytest.MonkeyPatch):
     await create_users(embedded)
-    (store_account,) = await add_records(embedded, a_record())
-    claim = await claim_of(embedded, store_account)
+    (record,) = await add_records(embedded, a_record())
+    claim = await claim_of(embedded, record)
     await embedded.write(allow_record(claim, FRIEND))
     await embedded.write(keep_positions(claim, 0, ["0" * 16]))
     await embedded.write(remove_record(claim))
-    with monkeypatch.context() as dying:
-        dying.setattr("zataku.kifu.cleanup.delete_positions", lambda _: 1 / 0)
+    with monkeypatch.context() as patched:
+        patched.setattr("zataku.kifu.cleanup.delete_positions", lambda _: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             await clean_up_user(embedded, ME)
     assert await remaining_items(embedded, design.record_permission(kid(0), FRIEND)) == []
     assert await cleanup_markers(embedded) == [RemovedRecord(username=ME, kifu_id=kid(0))]
     assert await clean_up_user(embedded, ME) == 1
-    assert [it async for it in embedded.each(design.positions_of(ME, kid(0)))] == []
+    assert [position_list async for position_list in embedded.each(design.positions_of(ME, kid(0)))] == []
 
 
 async def test_a_record_with_more_links_than_fit_in_a_transaction_is_removed(embedded: Store):
     """They may be links of removed tags that are not cleaned up yet."""
     await create_users(embedded)
-    (store_account,) = await add_records(embedded, a_record())
+    (record,) = await add_records(embedded, a_record())
     links = [Tagging(kifu_id=kid(0), tag_id=tid(at)) for at in range(130)]
     await embedded.write_many(put=links)
-    await embedded.write(remove_record(await claim_of(embedded, store_account)))
+    await embedded.write(remove_record(await claim_of(embedded, record)))
     await clean_up_user(embedded, ME)
-    assert [it async for it in embedded.each(design.tags_of_record(kid(0)))] == []
+    assert [link async for link in embedded.each(design.tags_of_record(kid(0)))] == []

@@ -30,10 +30,9 @@ async def test_every_access_pattern_costs_its_budget(priced: Store):
 
 
 async def test_a_record_of_300_kilobytes_costs_what_the_departures_state(embedded: Store):
-    """The figures of the departures."""
     await create_users(embedded)
     large = a_record_of(KIFU_BYTES)
-    with embedded.measured("add") as add_case:
+    with embedded.measured("add") as adding:
         await embedded.write(add_record(large, await settings(embedded)))
     with embedded.measured("share") as sharing:
         shared = await embedded.write(share_record(large, ShareCode("lkihofkwif4tF")))
@@ -41,14 +40,14 @@ async def test_a_record_of_300_kilobytes_costs_what_the_departures_state(embedde
         await embedded.write(change_record(replace(shared, memo="x"), shared, shared.latest_update))
     with embedded.measured("touch") as touching:
         await embedded.write(touch_record(ME, ME, kid(0), add_seconds(format_instant(START), 3600)))
-    assert (add_case.writes, sharing.writes, changing.writes, touching.writes) == (913, 907, 903, 905)
+    assert (adding.writes, sharing.writes, changing.writes, touching.writes) == (913, 907, 903, 905)
     private = await embedded.put(large)
     claim = await embedded.get(slug_claim(ME, large.slug))
     with embedded.measured("moves") as moving:
         await embedded.write(change_moves(replace(private, kifu="b" * KIFU_BYTES), private, claim, add_seconds(NOW, 9)))
-    with embedded.measured("remove") as remove_case:
+    with embedded.measured("remove") as removing:
         await embedded.write(remove_record(claim))
-    assert (moving.writes, remove_case.writes) == (911, 916)
+    assert (moving.writes, removing.writes) == (911, 916)
 
 
 async def test_the_positions_of_a_game_of_120_moves_cost_what_the_departures_state(embedded: Store):

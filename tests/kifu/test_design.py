@@ -18,11 +18,11 @@ WITH_SHARE = include("cgsi_pk", "clsi_sk", "share")
 
 def test_the_keys_and_indexes_are_those_of_the_document():
     assert [(key.name, key.type) for key in kifu_table.keys] == [("pk", "S"), ("sk", "S")]
-    found = {
+    indexes = {
         name: (index.schema.local, index.schema.pk.name, index.schema.sk.name, index.schema.projection)
         for name, index in kifu_table.indexes.items()
     }
-    assert found == {
+    assert indexes == {
         "SwapIndex": (False, "sk", "pk", ALL),
         "CommonGSI": (False, "cgsi_pk", "sk", ALL),
         "CommonLSI": (True, "pk", "clsi_sk", include("cgsi_pk", "clsi_sk")),
@@ -37,7 +37,7 @@ def test_the_table_name_ends_in_the_environment_outside_prod(env: str, name: str
     assert kifu_table.schema(env).name == name
 
 
-def test_the_settings_of_the_table():
+def test_the_table_settings_are_those_of_the_document():
     schema = kifu_table.schema()
     assert (schema.ttl, schema.stream, schema.capacity) == ("expired", "NEW_AND_OLD_IMAGES", OnDemand())
     assert (schema.recovery, schema.encryption) == (False, "owned")
@@ -46,18 +46,18 @@ def test_the_settings_of_the_table():
 
 
 def test_the_template_retains_the_table_in_prod():
-    made = template([kifu_table], env="prod")["Resources"]["ShogiProjectTable"]
-    assert made["DeletionPolicy"] == "Retain"
-    assert made["Properties"]["TimeToLiveSpecification"] == {"AttributeName": "expired", "Enabled": True}
-    assert len(made["Properties"]["LocalSecondaryIndexes"]) == 4
-    assert len(made["Properties"]["GlobalSecondaryIndexes"]) == 2
+    resource = template([kifu_table], env="prod")["Resources"]["ShogiProjectTable"]
+    assert resource["DeletionPolicy"] == "Retain"
+    assert resource["Properties"]["TimeToLiveSpecification"] == {"AttributeName": "expired", "Enabled": True}
+    assert len(resource["Properties"]["LocalSecondaryIndexes"]) == 4
+    assert len(resource["Properties"]["GlobalSecondaryIndexes"]) == 2
 
 
 def test_the_design_has_no_finding_without_a_waiver():
     report = lint(kifu_table)
     assert report.findings == ()
     assert report.unused == ()
-    assert [(it.finding.rule, it.finding.subject) for it in report.waived] == [("item-too-large", "Record")]
+    assert [(waived.finding.rule, waived.finding.subject) for waived in report.waived] == [("item-too-large", "Record")]
 
 
 def test_every_departure_has_a_reason_and_a_figure():

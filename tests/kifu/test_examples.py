@@ -69,7 +69,7 @@ EXAMPLES: list[tuple[type[Entity], dict[str, Any]]] = [
         },
     ),
 ]
-# The document's list of keys says `users#<username>` and `analysis#<id>`, its items say less.
+# The document lists the keys `users#<username>` and `analysis#<id>`; its items have shorter ones.
 MOVED = {UserSettings: "users#h-akira", Analysis: "analysis#fdjsklfadf"}
 
 
@@ -91,7 +91,7 @@ def test_an_item_of_the_document_is_read_and_written_back_as_it_was(kind: type[E
 @pytest.mark.parametrize(("kind", "example"), EXAMPLES)
 def test_an_item_of_the_document_belongs_to_one_entity(kind: type[Entity], example: dict[str, Any]):
     item = stored_example(kind, example)
-    assert [made.entity for made in kifu_table.bindings if made.owns(item)] == [kind]
+    assert [binding.entity for binding in kifu_table.bindings if binding.owns(item)] == [kind]
 
 
 async def test_the_items_of_the_document_are_stored_unchanged(tmp_path: Path):
@@ -99,8 +99,8 @@ async def test_the_items_of_the_document_are_stored_unchanged(tmp_path: Path):
     async with await open_embedded(tmp_path / "kifu.db", [kifu_table], clock=clock) as store:
         entities = [binding_of(kind).decode(stored_example(kind, example)) for kind, example in EXAMPLES]
         await store.write_many(put=entities)
-        found = [it async for it in store.scan(kifu_table)]
-        assert sorted(map(repr, found)) == sorted(map(repr, entities))
+        items = [item async for item in store.scan(kifu_table)]
+        assert sorted(map(repr, items)) == sorted(map(repr, entities))
 
 
 async def test_an_expired_result_is_not_read(embedded: Store, clock: ManualClock):

@@ -67,12 +67,12 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("name", "value"), [(name, it) for name, (_, them) in FORMS.items() for it in them])
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, (_, values) in FORMS.items() for value in values])
 def test_a_valid_value_is_accepted(name: str, value: object):
     assert msgspec.convert(value, FORMS[name][0], builtin_types=(bytes,)) == value
 
 
-@pytest.mark.parametrize(("name", "value"), [(name, it) for name, them in REFUSED.items() for it in them])
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in REFUSED.items() for value in values])
 def test_an_invalid_value_is_refused(name: str, value: object):
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(value, FORMS[name][0], builtin_types=(bytes,))
@@ -200,22 +200,22 @@ def test_a_result_is_limited_in_bytes():
 
 
 def test_positions_have_eight_bytes_each():
-    stored_lists = PositionList(
+    position_list = PositionList(
         username="h", kifu_id="fdsaj9d9s0", text=0, part=0, positions=bytes(8) + bytes([255] * 8)
     )
-    assert stored_lists.hashes == ["0" * 16, "f" * 16]
+    assert position_list.hashes == ["0" * 16, "f" * 16]
     with pytest.raises(ValueError, match="8 bytes"):
         PositionList(username="h", kifu_id="fdsaj9d9s0", text=0, part=0, positions=bytes(9))
 
 
 def test_new_ids_are_valid_and_differ():
     random = Random(1)
-    made = [(new_kifu_id, limits.KifuKey), (new_tag_id, limits.TagKey), (new_share_code, limits.SharedCode)]
-    for make, form in made:
-        found = {make(random) for _ in range(100)}
-        assert len(found) == 100
-        for one in found:
-            msgspec.convert(one, form)
+    forms = [(new_kifu_id, limits.KifuKey), (new_tag_id, limits.TagKey), (new_share_code, limits.SharedCode)]
+    for make, form in forms:
+        ids = {make(random) for _ in range(100)}
+        assert len(ids) == 100
+        for new_id in ids:
+            msgspec.convert(new_id, form)
 
 
 def test_analysis_ids_sort_by_time():
@@ -223,8 +223,8 @@ def test_analysis_ids_sort_by_time():
     moments = [0, 1, 31, 32, 1_767_225_600_000, 1_767_225_600_001, 4_102_444_800_000, (1 << 48) - 1]
     ids = [new_analysis_id(random, moment) for moment in moments]
     assert ids == sorted(ids)
-    for one in ids:
-        msgspec.convert(one, limits.AnalysisKey)
+    for analysis_id in ids:
+        msgspec.convert(analysis_id, limits.AnalysisKey)
     for bad in (-1, 1 << 48):
         with pytest.raises(ValueError, match="milliseconds"):
             new_analysis_id(random, bad)

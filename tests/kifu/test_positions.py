@@ -20,19 +20,19 @@ def hashes(*numbers: int) -> list[PositionHash]:
 
 
 async def stored_lists(store: Store) -> list[PositionList]:
-    return [it async for it in store.each(design.positions_of(ME, kid(0)))]
+    return [position_list async for position_list in store.each(design.positions_of(ME, kid(0)))]
 
 
 async def stored_positions(store: Store, claim: SlugClaim, *numbers: int) -> list[PositionHash]:
     """The given positions by which this text of the record is found."""
     keys = [Position.key(username=ME, position=at, kifu_id=kid(0), text=claim.text) for at in hashes(*numbers)]
-    return [it.position for it in await store.get_many(keys, strong=True) if it is not None]
+    return [position.position for position in await store.get_many(keys, strong=True) if position is not None]
 
 
 async def test_positions_are_written_and_deleted_in_parts(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    claim = await claim_of(store, store_account)
+    (record,) = await add_records(store, a_record())
+    claim = await claim_of(store, record)
     # The game returns to its first position, as in a repetition.
     parts = position_parts(hashes(*(at % 120 for at in range(150))))
     assert [len(part) for part in parts] == [98, 22]
@@ -40,10 +40,10 @@ async def test_positions_are_written_and_deleted_in_parts(store: Store):
         await store.write(keep_positions(claim, number, part))
     with pytest.raises(TransactionCancelled):
         await store.write(keep_positions(claim, 0, parts[0]))
-    found = await stored_lists(store)
-    assert [it.hashes for it in found] == parts
-    for it in (*found, found[0]):
-        await store.write(delete_positions(it))
+    lists = await stored_lists(store)
+    assert [position_list.hashes for position_list in lists] == parts
+    for position_list in (*lists, lists[0]):
+        await store.write(delete_positions(position_list))
     assert await stored_lists(store) == []
     assert await stored_positions(store, claim, *range(120)) == []
     with pytest.raises(TooManyItems):
@@ -53,8 +53,8 @@ async def test_positions_are_written_and_deleted_in_parts(store: Store):
 async def test_no_position_is_in_two_parts(store: Store):
     """Otherwise deleting one part would remove a position of the other."""
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    claim = await claim_of(store, store_account)
+    (record,) = await add_records(store, a_record())
+    claim = await claim_of(store, record)
     await store.write(keep_positions(claim, 0, hashes(1, 2)))
     with pytest.raises(TransactionCancelled):
         await store.write(keep_positions(claim, 1, hashes(2, 3)))
@@ -63,44 +63,43 @@ async def test_no_position_is_in_two_parts(store: Store):
 
 async def test_a_late_job_neither_adds_to_nor_deletes_from_the_positions_of_new_moves(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    old = await claim_of(store, store_account)
+    (record,) = await add_records(store, a_record())
+    old = await claim_of(store, record)
     await store.write(keep_positions(old, 0, hashes(1, 2)))
     (before,) = await stored_lists(store)
-    await store.write(change_moves(replace(store_account, kifu="x"), store_account, old, add_seconds(NOW, 1)))
-    new = await claim_of(store, store_account)
+    await store.write(change_moves(replace(record, kifu="x"), record, old, add_seconds(NOW, 1)))
+    new = await claim_of(store, record)
     await store.write(keep_positions(new, 0, hashes(1, 3)))
     with pytest.raises(TransactionCancelled):
         await store.write(keep_positions(old, 1, hashes(4)))
     await store.write(delete_positions(before))
-    assert [it.hashes for it in await stored_lists(store)] == [hashes(1, 3)]
+    assert [position_list.hashes for position_list in await stored_lists(store)] == [hashes(1, 3)]
     assert await stored_positions(store, new, 1, 2, 3, 4) == hashes(1, 3)
     assert await stored_positions(store, old, 1, 2, 3, 4) == []
 
 
-async def test_jobs_for_old_moves_race_with_new_ones(contested: Store):
+async def test_jobs_for_old_moves_racing_with_new_moves_leave_no_old_positions(contested: Store):
     await create_users(contested)
-    (store_account,) = await add_records(contested, a_record())
-    old = await claim_of(contested, store_account)
+    (record,) = await add_records(contested, a_record())
+    old = await claim_of(contested, record)
     new = replace(old, text=old.text + 1)
-    ended = await race(
+    result = await race(
         *write_attempts(
             contested,
             *(keep_positions(old, part, hashes(part)) for part in range(4)),
-            *(
-                change_moves(replace(store_account, kifu=moves), store_account, old, add_seconds(NOW, 1))
-                for moves in ("x", "y")
-            ),
+            *(change_moves(replace(record, kifu=moves), record, old, add_seconds(NOW, 1)) for moves in ("x", "y")),
             *(keep_positions(new, part, hashes(part)) for part in range(4)),
         )
     )
-    assert not ended.unknown
-    assert await claim_of(contested, store_account) == new
+    assert not result.unknown
+    assert await claim_of(contested, record) == new
     late = await race(*write_attempts(contested, *(keep_positions(old, part, hashes(part)) for part in range(4, 8))))
     assert late.won == []
     await race(*write_attempts(contested, *(keep_positions(new, part, hashes(part)) for part in range(4))))
     await clean_up_all(contested)
-    assert [(it.text, it.hashes) for it in await stored_lists(contested)] == [(1, hashes(part)) for part in range(4)]
+    assert [(position_list.text, position_list.hashes) for position_list in await stored_lists(contested)] == [
+        (1, hashes(part)) for part in range(4)
+    ]
     assert await stored_positions(contested, new, *range(8)) == hashes(*range(4))
     assert await stored_positions(contested, old, *range(8)) == []
 
@@ -109,4 +108,4 @@ async def clean_up_all(store: Store) -> None:
     """Clean up until no marker is left, repeating after lost replies."""
     while not (await race(clean_up_user(store, ME))).won:
         pass
-    assert [it async for it in store.each(design.cleanup_markers_of(ME))] == []
+    assert [marker async for marker in store.each(design.cleanup_markers_of(ME))] == []

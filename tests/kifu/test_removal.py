@@ -27,7 +27,7 @@ from zataku.table import Store
 
 ACCOUNT = user_identity().account_id
 ME = library_of_account(ACCOUNT)
-HERE = [kifu_table]
+TABLES = [kifu_table]
 
 
 async def fill_library(store: Store, owner: UserName, other: UserName, number: int) -> list[str]:
@@ -48,11 +48,11 @@ async def fill_library(store: Store, owner: UserName, other: UserName, number: i
     await store.write(share_record(records[1], new_share_code(random)))
     analysis_id = new_analysis_id(random, int(START) * 1000)
     await store.write(request_analysis(analysis_id, owner, NOW, kifu_id=records[0].kifu_id))
-    return [owner, analysis_id, *(it.kifu_id for it in records), *(it.tag_id for it in tags)]
+    return [owner, analysis_id, *(record.kifu_id for record in records), *(tag.tag_id for tag in tags)]
 
 
 @pytest.fixture
-async def store_account(strict: Store) -> list[str]:
+async def library_ids(strict: Store) -> list[str]:
     """The ids of the account's library; another user's library exists, and both may see each other's."""
     await create_users(strict, ME, FRIEND)
     ids = await fill_library(strict, ME, FRIEND, 100)
@@ -71,41 +71,43 @@ def test_an_account_id_makes_a_valid_user_name():
     assert len(ME) == 32
 
 
-async def test_nothing_of_the_library_is_left(strict: Store, clock: ManualClock, store_account: list[str]):
-    assert len(await items_containing(strict, HERE, *store_account)) > 15
+async def test_removing_an_account_deletes_its_whole_library(strict: Store, clock: ManualClock, library_ids: list[str]):
+    assert len(await items_containing(strict, TABLES, *library_ids)) > 15
     await remove_account(strict, clock)
-    assert await items_containing(strict, HERE, *store_account) == []
+    assert await items_containing(strict, TABLES, *library_ids) == []
 
 
-async def test_the_library_of_others_stays_as_it_was(strict: Store, clock: ManualClock, store_account: list[str]):
-    before = set(await all_items(strict, HERE)) - set(await items_containing(strict, HERE, *store_account))
+async def test_removing_an_account_leaves_other_libraries_unchanged(
+    strict: Store, clock: ManualClock, library_ids: list[str]
+):
+    before = set(await all_items(strict, TABLES)) - set(await items_containing(strict, TABLES, *library_ids))
     await remove_account(strict, clock)
-    assert set(await all_items(strict, HERE)) == before
+    assert set(await all_items(strict, TABLES)) == before
 
 
-async def test_an_interrupted_removal_is_continued(strict: Store, clock: ManualClock, store_account: list[str]):
+async def test_an_interrupted_removal_is_continued(strict: Store, clock: ManualClock, library_ids: list[str]):
     for max_calls in (1, 3, 5):
         calls = 0
 
-        class Broken(Exception):
+        class WriteFailed(Exception):
             pass
 
-        class Breaking:
-            """A store that fails after some calls."""
+        class FailingStore:
+            """A store whose writes fail after some calls."""
 
             def __getattr__(self, name: str, max_calls: int = max_calls):
                 nonlocal calls
                 calls += name in ("write", "delete", "write_many")
                 if calls > max_calls:
-                    raise Broken
+                    raise WriteFailed
                 return getattr(strict, name)
 
-        with pytest.raises(Broken):
-            await remove_account(Breaking(), clock)  # type: ignore[arg-type]  a store to its last letter
+        with pytest.raises(WriteFailed):
+            await remove_account(FailingStore(), clock)  # type: ignore[arg-type]  delegates to a store
     await remove_account(strict, clock)
-    assert await items_containing(strict, HERE, *store_account) == []
+    assert await items_containing(strict, TABLES, *library_ids) == []
 
 
 async def test_removing_an_account_without_a_library_succeeds(strict: Store, clock: ManualClock):
     await remove_account(strict, clock)
-    assert await all_items(strict, HERE) == []
+    assert await all_items(strict, TABLES) == []

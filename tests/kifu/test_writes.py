@@ -61,7 +61,7 @@ AID = AnalysisId("01JGE1XYZ00000000000000000")
 
 
 async def links_of(store: Store, record: Record) -> list[Tagging]:
-    return [it async for it in store.each(design.tags_of_record(record.kifu_id))]
+    return [link async for link in store.each(design.tags_of_record(record.kifu_id))]
 
 
 async def test_user_settings_are_created_once(store: Store):
@@ -74,14 +74,12 @@ async def test_user_settings_are_created_once(store: Store):
 
 async def test_adding_a_record_takes_its_slug_and_counts_it(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    assert await claim_of(store, store_account) == SlugClaim(
-        username=ME, slug=store_account.slug, kifu_id=store_account.kifu_id
-    )
+    (record,) = await add_records(store, a_record())
+    assert await claim_of(store, record) == SlugClaim(username=ME, slug=record.slug, kifu_id=record.kifu_id)
     assert (await settings(store)).kifu_count == 1
-    for again in (a_record(1, slug=store_account.slug), replace(store_account, slug="another")):
+    for duplicate in (a_record(1, slug=record.slug), replace(record, slug="another")):
         with pytest.raises(TransactionCancelled):
-            await store.write(add_record(again, await settings(store)))
+            await store.write(add_record(duplicate, await settings(store)))
     assert (await settings(store)).kifu_count == 1
     assert await store.get(design.slug_claim(ME, "another")) is None
 
@@ -130,7 +128,7 @@ async def test_an_addition_that_read_another_cap_is_refused(store: Store):
     await store.write(add_record(a_record(), loaded))
 
 
-async def test_system_caps_are_set(store: Store):
+async def test_concurrent_changes_of_system_caps_conflict_only_on_the_same_cap(store: Store):
     was = await store.write(set_system_caps(SystemSettings(kifu_max=5, tag_max=6), None))
     with pytest.raises(ConditionFailed):
         await store.write(set_system_caps(SystemSettings(kifu_max=9), None))
@@ -146,14 +144,10 @@ async def test_system_caps_are_set(store: Store):
 
 async def test_moving_a_record_frees_its_old_slug(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record(slug="a/b"))
-    store_account = await store.write(
-        change_moves(replace(store_account, kifu="x"), store_account, await claim_of(store, store_account), NOW)
-    )
-    moved = await store.write(
-        move_record(store_account, await claim_of(store, store_account), "c/d", add_seconds(NOW, 60))
-    )
-    assert moved == replace(store_account, slug="c/d", latest_update=add_seconds(NOW, 60))
+    (record,) = await add_records(store, a_record(slug="a/b"))
+    record = await store.write(change_moves(replace(record, kifu="x"), record, await claim_of(store, record), NOW))
+    moved = await store.write(move_record(record, await claim_of(store, record), "c/d", add_seconds(NOW, 60)))
+    assert moved == replace(record, slug="c/d", latest_update=add_seconds(NOW, 60))
     assert await store.get(design.record(ME, kid(0))) == moved
     assert await store.get(design.slug_claim(ME, "a/b")) is None
     assert (await claim_of(store, moved)).text == 1
@@ -172,15 +166,15 @@ async def test_a_taken_slug_is_refused_and_nothing_moves(store: Store):
         move_record(first, await claim_of(store, second), "c", NOW)
 
 
-async def test_removing_a_record_frees_its_slug_and_its_place_and_leaves_a_marker(store: Store):
+async def test_removing_a_record_frees_its_slug_decrements_the_count_and_leaves_a_marker(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    claim = await claim_of(store, store_account)
+    (record,) = await add_records(store, a_record())
+    claim = await claim_of(store, record)
     await store.write(remove_record(claim))
     assert await store.get(design.record(ME, kid(0))) is None
-    assert await store.get(design.slug_claim(ME, store_account.slug)) is None
+    assert await store.get(design.slug_claim(ME, record.slug)) is None
     assert (await settings(store)).kifu_count == 0
-    assert [it async for it in store.each(design.cleanup_markers_of(ME))] == [
+    assert [marker async for marker in store.each(design.cleanup_markers_of(ME))] == [
         RemovedRecord(username=ME, kifu_id=kid(0))
     ]
     with pytest.raises(TransactionCancelled):
@@ -191,14 +185,14 @@ async def test_removing_a_record_frees_its_slug_and_its_place_and_leaves_a_marke
 async def test_a_count_never_falls_below_zero(store: Store):
     """A wrong count stops the removal instead of allowing more records than the cap."""
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
+    (record,) = await add_records(store, a_record())
     (tag,) = await add_tags(store, a_tag())
-    claim = await claim_of(store, store_account)
+    claim = await claim_of(store, record)
     await store.write_many(put=[UserSettings(username=ME, kifu_count=0, tag_count=0)])
     for plan in (remove_record(claim), remove_tag(tag)):
         with pytest.raises(TransactionCancelled):
             await store.write(plan)
-    assert await store.get(design.record(ME, kid(0))) == store_account
+    assert await store.get(design.record(ME, kid(0))) == record
     assert await tag_exists(store, tag)
 
 
@@ -206,12 +200,12 @@ async def test_a_view_is_written_once_an_hour(store: Store):
     await create_users(store)
     await add_records(store, a_record())
     for seconds, written in ((0, False), (3599, False), (3600, True), (7199, False), (7200, True)):
-        looked = touch_record(ME, ME, kid(0), add_seconds(NOW, seconds))
+        touch = touch_record(ME, ME, kid(0), add_seconds(NOW, seconds))
         if written:
-            assert (await store.write(looked)).latest_access == add_seconds(NOW, seconds)
+            assert (await store.write(touch)).latest_access == add_seconds(NOW, seconds)
         else:
             with pytest.raises(ConditionFailed):
-                await store.write(looked)
+                await store.write(touch)
     with pytest.raises(NotOwner):
         touch_record(FRIEND, ME, kid(0), NOW)
     with pytest.raises(ConditionFailed):
@@ -220,11 +214,11 @@ async def test_a_view_is_written_once_an_hour(store: Store):
 
 async def test_a_view_does_not_conflict_with_a_change(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
+    (record,) = await add_records(store, a_record())
     await store.write(touch_record(ME, ME, kid(0), add_seconds(NOW, 3600)))
-    await store.write(change_record(replace(store_account, memo="x"), store_account, add_seconds(NOW, 3601)))
-    found = await store.get(design.record(ME, kid(0)))
-    assert (found.memo, found.latest_access) == ("x", add_seconds(NOW, 3600))
+    await store.write(change_record(replace(record, memo="x"), record, add_seconds(NOW, 3601)))
+    stored = await store.get(design.record(ME, kid(0)))
+    assert (stored.memo, stored.latest_access) == ("x", add_seconds(NOW, 3600))
 
 
 async def test_a_view_of_a_tag_is_written_once_an_hour(store: Store):
@@ -258,18 +252,18 @@ async def test_a_tag_name_stays_unique_when_tags_are_added_renamed_and_removed(s
         rename_tag(first, first.name, NOW)
 
 
-async def test_a_record_gets_and_loses_tags_of_its_owner(store: Store):
+async def test_a_record_is_tagged_and_untagged_with_tags_of_its_owner_only(store: Store):
     await create_users(store, ME, FRIEND)
-    (store_account,) = await add_records(store, a_record())
+    (record,) = await add_records(store, a_record())
     tag, theirs = await add_tags(store, a_tag(), a_tag(7, username=FRIEND))
-    claim = await claim_of(store, store_account)
+    claim = await claim_of(store, record)
     await store.write(tag_record(claim, tag))
     with pytest.raises(TransactionCancelled):
         await store.write(tag_record(claim, tag))
-    assert await links_of(store, store_account) == [Tagging(kifu_id=kid(0), tag_id=tag.tag_id)]
+    assert await links_of(store, record) == [Tagging(kifu_id=kid(0), tag_id=tag.tag_id)]
     await store.write(untag_record(claim, tag))
     await store.write(untag_record(claim, tag))
-    assert await links_of(store, store_account) == []
+    assert await links_of(store, record) == []
     for write in (tag_record, untag_record):
         with pytest.raises(NotOwner):
             write(claim, theirs)
@@ -277,27 +271,27 @@ async def test_a_record_gets_and_loses_tags_of_its_owner(store: Store):
 
 async def test_writes_that_depend_on_a_removed_record_are_refused_even_if_its_slug_is_reused(store: Store):
     await create_users(store)
-    (remove_account,) = await add_records(store, a_record(0))
+    (removed,) = await add_records(store, a_record(0))
     tag, lost = await add_tags(store, a_tag(0), a_tag(1))
-    claim = await claim_of(store, remove_account)
-    found = Analysis(
-        analysis_id=AID, username=ME, created=NOW, status="succeeded", response="{}", kifu_id=remove_account.kifu_id
+    claim = await claim_of(store, removed)
+    analysis = Analysis(
+        analysis_id=AID, username=ME, created=NOW, status="succeeded", response="{}", kifu_id=removed.kifu_id
     )
-    leaning = (
+    dependent_plans = (
         tag_record(claim, tag),
         untag_record(claim, tag),
         allow_record(claim, FRIEND),
         disallow_record(claim, FRIEND),
         keep_positions(claim, 0, [PositionHash("0" * 16)]),
-        keep_result(found, claim, NOW),
+        keep_result(analysis, claim, NOW),
         remove_record(claim),
     )
     await store.write(remove_record(claim))
-    for plan in leaning:
+    for plan in dependent_plans:
         with pytest.raises(TransactionCancelled):
             await store.write(plan)
-    (other,) = await add_records(store, a_record(5, slug=remove_account.slug))
-    for plan in leaning:
+    (other,) = await add_records(store, a_record(5, slug=removed.slug))
+    for plan in dependent_plans:
         with pytest.raises(TransactionCancelled):
             await store.write(plan)
     theirs = await claim_of(store, other)
@@ -316,8 +310,8 @@ def test_a_permission_for_the_owner_is_refused():
 
 
 async def test_an_analysis_waits_then_finishes_once(store: Store):
-    asked = await store.write(request_analysis(AID, ME, NOW, kid(0), '{"game": true}'))
-    assert (asked.status, asked.expired) == ("waiting", parse_instant(NOW) + 86_400)
+    requested = await store.write(request_analysis(AID, ME, NOW, kid(0), '{"game": true}'))
+    assert (requested.status, requested.expired) == ("waiting", parse_instant(NOW) + 86_400)
     with pytest.raises(ConditionFailed):
         await store.write(request_analysis(AID, FRIEND, NOW))
     at = add_seconds(NOW, 50)
@@ -335,8 +329,8 @@ def test_a_result_beyond_64_kilobytes_is_refused_before_it_is_written():
 
 async def test_a_result_is_kept_with_its_record(store: Store):
     await create_users(store)
-    (store_account,) = await add_records(store, a_record())
-    claim = await claim_of(store, store_account)
+    (record,) = await add_records(store, a_record())
+    claim = await claim_of(store, record)
     waiting = await store.write(request_analysis(AID, ME, NOW, kid(0)))
     with pytest.raises(InvalidChange):
         keep_result(waiting, claim, NOW)
@@ -345,7 +339,7 @@ async def test_a_result_is_kept_with_its_record(store: Store):
         with pytest.raises(NotOwner):
             keep_result(stranger, claim, NOW)
     kept = await store.write(keep_result(done, claim, NOW))
-    assert [it async for it in store.each(design.kept_analyses(kid(0)))] == [kept]
+    assert [analysis async for analysis in store.each(design.kept_analyses(kid(0)))] == [kept]
 
 
 def test_additions_to_another_users_library_are_refused():
