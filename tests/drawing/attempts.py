@@ -13,11 +13,11 @@ from zataku.table import ConditionFailed, Entity, Plan, Query, ResultUnknown, St
 T = TypeVar("T", bound=Entity)
 
 
-async def write_with_retry(store: Store, of: Game, make_plan: Callable[[Game], Plan[Game]]) -> Game:
+async def write_with_retry(store: Store, game: Game, make_plan: Callable[[Game], Plan[Game]]) -> Game:
     """Write a plan on the newest state until it succeeds or the rules reject it."""
     while True:
         try:
-            return await store.write(make_plan(await load_game(store, of)))
+            return await store.write(make_plan(await load_game(store, game)))
         except (ConditionFailed, TransactionCancelled, ResultUnknown):
             continue
 
@@ -50,9 +50,9 @@ def strong_query(query: Query[T]) -> Query[T]:
     return query
 
 
-async def assert_seats_match(store: Store, of: Game) -> Game:
-    """Assert that the list of players and the seat items agree; returns the game."""
-    table = await load_game(store, of)
-    seats = [seat async for seat in store.each(strong_query(seats_of(of.game_id)))]
-    assert sorted(seat.player_id for seat in seats) == sorted(player.id for player in table.players)
-    return table
+async def assert_seats_match(store: Store, game: Game) -> Game:
+    """Assert that the list of players and the seat items agree; returns the stored game."""
+    stored = await load_game(store, game)
+    seats = [seat async for seat in store.each(strong_query(seats_of(game.game_id)))]
+    assert sorted(seat.player_id for seat in seats) == sorted(player.id for player in stored.players)
+    return stored

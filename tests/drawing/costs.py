@@ -25,7 +25,6 @@ from zataku.drawing.design import (
     Game,
     Seat,
     connection_of,
-    game,
     games_of_player,
     last_message,
     latest_chat,
@@ -38,6 +37,7 @@ from zataku.drawing.design import (
     strokes_of,
     waiting_games,
 )
+from zataku.drawing.design import game as game_key
 from zataku.drawing.limits import GameId, RoundId, TurnId
 from zataku.drawing.samples import (
     ANSWERS,
@@ -73,9 +73,9 @@ LONG = [a_message(seeded_random(), ROOM, GUEST, n, KANA, NOW + n) for n in range
 STROKES = [some_strokes(seeded_random(), DRAWING, n, SOON + n * 500) for n in range(1, 121)]
 
 
-def games(count: int, of: Game) -> list[Game]:
+def games(count: int, original: Game) -> list[Game]:
     random = seeded_random()
-    return [replace(of, game_id=GameId(an_id(random))) for _ in range(count)]
+    return [replace(original, game_id=GameId(an_id(random))) for _ in range(count)]
 
 
 def get_case(key: Key[Any], *items: Entity) -> Case:
@@ -109,7 +109,7 @@ ROUNDS = [replace(ROUND, round_number=number) for number in range(1, 11)]
 GAME = ROOM.game_id
 
 CASES: dict[str, Case] = {
-    "game": get_case(game(GAME), DRAWING),
+    "game": get_case(game_key(GAME), DRAWING),
     "games_of_player": page_case(games_of_player(SEAT.player_id), *SEATS_OF_GUEST),
     "waiting_games": page_case(waiting_games(), *games(50, ROOM)),
     "running_games": page_case(running_games(), *games(50, DRAWING)),

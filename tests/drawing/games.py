@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from tests.support.stores import START
 from zataku.drawing import writes
-from zataku.drawing.design import Game, game
+from zataku.drawing.design import Game
+from zataku.drawing.design import game as game_key
 from zataku.drawing.limits import GameId, MessageId, RoundId, TurnId
 from zataku.drawing.rules.chat import NewMessage
 from zataku.drawing.samples import Measure, an_id, settled_room
@@ -37,9 +38,9 @@ def new_player(random: Random, name: str = "あたらしい人", joined_after: i
     return Player(id=an_id(random), name=name, joined_at=NOW + joined_after, connection_id="L0SM9cOFvHcCIhw=")
 
 
-def join_plan(of: Game, player: Player) -> Plan[Game]:
+def join_plan(game: Game, player: Player) -> Plan[Game]:
     """The plan that seats a new player."""
-    return writes.take_seat(of, 1, player.id, player.name, player.connection_id, player.joined_at)
+    return writes.take_seat(game, 1, player.id, player.name, player.connection_id, player.joined_at)
 
 
 def create_plan(game_id: GameId, host: Player, chosen: Settings) -> Plan[Game]:
@@ -51,21 +52,21 @@ def new_message(player: Player, number: int = 1, content: str = "りんご") -> 
     return NewMessage(id=MessageId(an_id(Random(number))), number=number, player_id=player.id, content=content)
 
 
-def turn_id_of(of: Game) -> TurnId:
-    assert of.current_round is not None
-    return of.current_round.current_turn.id
+def turn_id_of(game: Game) -> TurnId:
+    assert game.current_round is not None
+    return game.current_round.current_turn.id
 
 
-def round_id_of(of: Game) -> RoundId:
-    assert of.current_round is not None
-    return of.current_round.id
+def round_id_of(game: Game) -> RoundId:
+    assert game.current_round is not None
+    return game.current_round.id
 
 
-async def load_game(store: Store, of: Game) -> Game:
+async def load_game(store: Store, game: Game) -> Game:
     """The stored game, read strongly."""
-    found = await store.get(game(of.game_id))
-    assert found is not None
-    return found
+    stored = await store.get(game_key(game.game_id))
+    assert stored is not None
+    return stored
 
 
 async def store_items(store: Store, *items: Entity) -> None:

@@ -30,8 +30,8 @@ def test_the_table_has_the_settings_of_the_document():
 
 
 def test_the_table_has_the_indexes_of_the_document():
-    found = {index.name: ([key.name for key in index.keys], index.projection) for index in esiritori.schema().indexes}
-    assert found == {
+    indexes = {index.name: ([key.name for key in index.keys], index.projection) for index in esiritori.schema().indexes}
+    assert indexes == {
         "GSI1-PlayerIndex": (["GSI1PK", "GSI1SK"], ALL),
         "GSI2-ActiveGameIndex": (["GSI2PK", "GSI2SK"], KEYS_ONLY),
     }

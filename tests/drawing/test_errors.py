@@ -56,7 +56,7 @@ REJECTED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
         WrongState,
         lambda: writes.set_ready(WAITING, 1, GUEST, "ready", NOW + 24 * 60 * 60 * 1000),
     ),
-    "a seat at a full table": (SeatUnavailable, lambda: join_plan(room(4, 4), new_player(seeded_random()))),
+    "a seat in a full room": (SeatUnavailable, lambda: join_plan(room(4, 4), new_player(seeded_random()))),
     "a second seat": (SeatUnavailable, lambda: join_plan(WAITING, WAITING.players[1])),
     "a seat in a game in play": (WrongState, lambda: join_plan(DRAWING, new_player(seeded_random()))),
     "leaving without a seat": (
@@ -166,7 +166,7 @@ REJECTED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
 
 
 @pytest.mark.parametrize("name", REJECTED)
-def test_the_rules_reject(name: str):
+def test_the_rules_reject_the_write(name: str):
     error_type, attempt = REJECTED[name]
     with pytest.raises(error_type) as error:
         attempt()
@@ -238,7 +238,7 @@ def test_shiritori_begins_with_its_kana():
 
 def test_the_largest_penalty_and_the_largest_guess_fit_a_round():
     slow = replace(WAITING, settings=replace(WAITING.settings, time_limit=300))
-    table = in_play(seeded_random(), slow, 1, 1)
-    assert game_after(guess_plan(table, points=300)).players[1].total == 300
-    closed = writes.finish_round(game_after(finish_turn_plan(table, penalty=150)), 1, turn_id_of(table), SOON)
+    game = in_play(seeded_random(), slow, 1, 1)
+    assert game_after(guess_plan(game, points=300)).players[1].total == 300
+    closed = writes.finish_round(game_after(finish_turn_plan(game, penalty=150)), 1, turn_id_of(game), SOON)
     assert closed.steps[1].entity.round_scores[0].points == -150

@@ -129,5 +129,5 @@ def test_a_game_of_the_document_gains_only_the_added_attributes():
 
 def test_a_waiting_game_has_no_round_and_no_drawing():
     item = {name: value for name, value in META.items() if name not in ("currentRound", "currentDrawing")}
-    found = reencode(Game, {"PK": f"GAME#{GAME}", "SK": "META", **item, "status": "waiting"})
-    assert found.keys() & {"currentRound", "currentDrawing", "GSI2PK", "GSI2SK"} == set()
+    stored = reencode(Game, {"PK": f"GAME#{GAME}", "SK": "META", **item, "status": "waiting"})
+    assert stored.keys() & {"currentRound", "currentDrawing", "GSI2PK", "GSI2SK"} == set()

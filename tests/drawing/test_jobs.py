@@ -22,20 +22,20 @@ def cap(monkeypatch: pytest.MonkeyPatch) -> int:
     return 20
 
 
-def chat_messages(of: Game, first: int, last: int) -> list[ChatMessage]:
+def chat_messages(game: Game, first: int, last: int) -> list[ChatMessage]:
     random = Random(first)
-    return [a_message(random, of, of.players[0], n, f"{n}番目", NOW + n * 10) for n in range(first, last + 1)]
+    return [a_message(random, game, game.players[0], n, f"{n}番目", NOW + n * 10) for n in range(first, last + 1)]
 
 
 def insert_changes(*messages: ChatMessage) -> list[Change]:
     return [Change("INSERT", 0.0, None, message, False, str(message.number), {}) for message in messages]
 
 
-async def stored_numbers(store: Store, of: Game) -> list[int | None]:
-    return [message.number async for message in store.each(oldest_chat(of.game_id))]
+async def stored_numbers(store: Store, game: Game) -> list[int | None]:
+    return [message.number async for message in store.each(oldest_chat(game.game_id))]
 
 
-def test_the_documents_cap_is_the_one_in_use():
+def test_the_cap_on_messages_is_that_of_the_document():
     assert jobs.MAX_CHAT_MESSAGES == MAX_CHAT_MESSAGES == 1000
 
 
@@ -54,57 +54,56 @@ async def test_the_stream_keeps_every_game_at_its_cap(store: Store, cap: int):
 
 
 async def test_duplicate_numbers_exceed_the_cap_only_until_they_are_too_old(store: Store, cap: int):
-    table, random = room(), Random(7)
+    game, random = room(), Random(7)
     # Both servers post in turn; the one that lost the room stops after ten messages.
     duplicates = [
-        replace(message, id=an_id(random), created_at=message.created_at + 5)
-        for message in chat_messages(table, 16, 25)
+        replace(message, id=an_id(random), created_at=message.created_at + 5) for message in chat_messages(game, 16, 25)
     ]
     for last in range(5, 55, 5):
         new = [
-            *chat_messages(table, last - 4, last),
+            *chat_messages(game, last - 4, last),
             *(message for message in duplicates if last - 4 <= (message.number or 0) <= last),
         ]
         await store_items(store, *new)
         await cap_chat(store, insert_changes(*new))
-        assert len(await stored_numbers(store, table)) <= cap + len(duplicates)
-    assert await stored_numbers(store, table) == list(range(31, 51))
+        assert len(await stored_numbers(store, game)) <= cap + len(duplicates)
+    assert await stored_numbers(store, game) == list(range(31, 51))
 
 
 async def test_repeated_changes_remove_nothing_more(store: Store, cap: int):
-    table = room()
-    messages = chat_messages(table, 1, cap + 5)
+    game = room()
+    messages = chat_messages(game, 1, cap + 5)
     await store_items(store, *messages)
     assert await cap_chat(store, insert_changes(*messages)) == 5
     assert await cap_chat(store, insert_changes(*messages)) == 0
     assert await cap_chat(store, insert_changes(*messages[:10])) == 0
-    assert await stored_numbers(store, table) == list(range(6, cap + 6))
+    assert await stored_numbers(store, game) == list(range(6, cap + 6))
 
 
 async def test_a_consumer_that_was_stopped_catches_up_over_many_pages(store: Store, cap: int):
-    table = room()
-    messages = chat_messages(table, 1, 260)
+    game = room()
+    messages = chat_messages(game, 1, 260)
     await store_items(store, *messages)
     assert await cap_chat(store, insert_changes(messages[-1])) == 240
-    assert len(await stored_numbers(store, table)) == cap
+    assert len(await stored_numbers(store, game)) == cap
 
 
 async def test_nothing_is_read_before_the_cap_and_two_messages_for_each_one_beyond(priced: Store):
-    table = room()
-    await store_items(priced, *chat_messages(table, 1, 30))
+    game = room()
+    await store_items(priced, *chat_messages(game, 1, 30))
     with priced.measured("below") as below:
-        await cap_chat(priced, insert_changes(*chat_messages(table, 999, 1000)))
+        await cap_chat(priced, insert_changes(*chat_messages(game, 999, 1000)))
     assert (below.reads, below.writes) == (0, 0)
     with priced.measured("beyond") as beyond:
-        assert await cap_chat(priced, insert_changes(*chat_messages(table, 1001, 1001))) == 1
+        assert await cap_chat(priced, insert_changes(*chat_messages(game, 1001, 1001))) == 1
     assert (beyond.reads, beyond.writes) == (1, 1)
 
 
 async def test_messages_without_a_number_and_removals_are_ignored(store: Store, cap: int):
-    table = room()
-    messages = chat_messages(table, 1, cap + 3)
+    game = room()
+    messages = chat_messages(game, 1, cap + 3)
     await store_items(store, *messages)
     removed = [Change("REMOVE", 0.0, message, None, False, "", {}) for message in messages]
     unnumbered = insert_changes(*(replace(message, number=None) for message in messages))
     assert await cap_chat(store, [*removed, *unnumbered]) == 0
-    assert len(await stored_numbers(store, table)) == cap + 3
+    assert len(await stored_numbers(store, game)) == cap + 3

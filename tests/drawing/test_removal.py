@@ -8,7 +8,8 @@ from msgspec.structs import replace
 from tests.support.app_context import all_items, app_context, items_containing
 from tests.support.stores import START
 from zataku.clock import ManualClock
-from zataku.drawing.design import ChatMessage, Game, Picture, Round, esiritori, game, games_of_player
+from zataku.drawing.design import ChatMessage, Game, Picture, Round, esiritori, games_of_player
+from zataku.drawing.design import game as game_key
 from zataku.drawing.removal import ANONYMOUS_NAME, removal
 from zataku.drawing.samples import Measure, a_message, in_play, ongoing_game, played_game, seats_in, settled_room
 from zataku.platform.limits import AccountId
@@ -27,10 +28,10 @@ async def remove_account(store: Store, clock: ManualClock, player_id: str) -> No
     await removal(app_context(store, clock))(AccountId(player_id))
 
 
-async def reload_game(store: Store, of: Game) -> Game:
-    found = await store.get(game(of.game_id))
-    assert found is not None
-    return found
+async def reload_game(store: Store, game: Game) -> Game:
+    stored = await store.get(game_key(game.game_id))
+    assert stored is not None
+    return stored
 
 
 @pytest.mark.parametrize("at", [0, 2])
@@ -39,17 +40,17 @@ async def test_a_game_in_play_continues_with_an_anonymous_player(strict: Store, 
     leaver = original.players[at]
     await remove_account(strict, clock, leaver.id)
     assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
-    found = await reload_game(strict, original)
-    left = found.players[at]
+    reloaded = await reload_game(strict, original)
+    left = reloaded.players[at]
     assert (left.name, left.left_at, left.total) == (ANONYMOUS_NAME, NOW, leaver.total)
-    assert [other for other in found.players if other != left] == [
+    assert [other for other in reloaded.players if other != left] == [
         other for other in original.players if other != leaver
     ]
-    assert found.host_id == (original.host_id if at else original.players[1].id)
-    assert found.current_round is not None
+    assert reloaded.host_id == (original.host_id if at else original.players[1].id)
+    assert reloaded.current_round is not None
     assert original.current_round is not None
     if original.current_round.current_turn.drawer_id == leaver.id:
-        assert found.current_round.current_turn.drawer_id == left.id
+        assert reloaded.current_round.current_turn.drawer_id == left.id
 
 
 async def test_a_finished_game_keeps_points_pictures_and_messages(strict: Store, clock: ManualClock):
@@ -61,8 +62,8 @@ async def test_a_finished_game_keeps_points_pictures_and_messages(strict: Store,
     lines = await all_items(strict, [esiritori])
     for kind in (Round, Picture, ChatMessage):
         assert sum(line.startswith(f"{kind.__name__} ") for line in lines) == sum(type(item) is kind for item in items)
-    found = await reload_game(strict, original)
-    assert [player.total for player in found.players] == [player.total for player in original.players]
+    reloaded = await reload_game(strict, original)
+    assert [player.total for player in reloaded.players] == [player.total for player in original.players]
 
 
 async def test_a_waiting_room_has_a_free_seat_again(strict: Store, clock: ManualClock):
@@ -72,9 +73,9 @@ async def test_a_waiting_room_has_a_free_seat_again(strict: Store, clock: Manual
     message = a_message(Random(3), room, host, 1, "こんにちは！", NOW)
     await strict.write_many(put=[room, *seats_in(room), message])
     await remove_account(strict, clock, host.id)
-    found = await reload_game(strict, room)
-    assert [player.id for player in found.players] == [player.id for player in room.players[1:]]
-    assert found.host_id == room.players[1].id
+    reloaded = await reload_game(strict, room)
+    assert [player.id for player in reloaded.players] == [player.id for player in room.players[1:]]
+    assert reloaded.host_id == room.players[1].id
     assert await items_containing(strict, [esiritori], host.id, f'"{host.name}"') == []
 
 

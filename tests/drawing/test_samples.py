@@ -10,7 +10,8 @@ from tests.drawing.conftest import TABLES
 from tests.drawing.games import NOW, turn_id_of
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
 from zataku.clock import ManualClock
-from zataku.drawing.design import ChatMessage, Game, Picture, Round, game, latest_chat, picture_of, rounds_of
+from zataku.drawing.design import ChatMessage, Game, Picture, Round, latest_chat, picture_of, rounds_of
+from zataku.drawing.design import game as game_key
 from zataku.drawing.limits import MAX_CHAT_MESSAGES, GameId
 from zataku.drawing.samples import (
     MAXIMAL,
@@ -55,25 +56,25 @@ def test_the_same_arguments_give_the_same_items(make):
 
 def test_the_minimal_game_has_2_players_1_round_and_60_seconds():
     items = list(minimal_game(Random(1), NOW))
-    table = items[-1]
-    assert isinstance(table, Game)
-    assert (len(table.players), table.settings.round_count, table.settings.time_limit) == (2, 1, 60)
+    game = items[-1]
+    assert isinstance(game, Game)
+    assert (len(game.players), game.settings.round_count, game.settings.time_limit) == (2, 1, 60)
     assert count_kinds(items) == {"Seat": 2, "Connection": 2, "Round": 1, "Picture": 2, "ChatMessage": 4, "Game": 1}
 
 
 def test_the_ongoing_game_is_in_round_2_turn_3_with_50_messages_and_20_entries():
     items = list(ongoing_game(Random(1), NOW))
-    table = items[-1]
-    assert isinstance(table, Game)
-    assert table.current_round is not None
-    assert table.status == "playing"
-    assert (table.current_round.round_number, table.current_round.current_turn.turn_number) == (2, 3)
-    assert len(table.score_histories) == 20
+    game = items[-1]
+    assert isinstance(game, Game)
+    assert game.current_round is not None
+    assert game.status == "playing"
+    assert (game.current_round.round_number, game.current_round.current_turn.turn_number) == (2, 3)
+    assert len(game.score_histories) == 20
     assert count_kinds(items) == {"Seat": 10, "Connection": 10, "Round": 1, "Strokes": 20, "ChatMessage": 50, "Game": 1}
     # The points of both rounds add up to each player's total.
     (first,) = (item for item in items if isinstance(item, Round))
-    for player, score in zip(table.players, first.round_scores, strict=True):
-        current_points = sum(entry.signed for entry in table.score_histories if entry.player_id == player.id)
+    for player, score in zip(game.players, first.round_scores, strict=True):
+        current_points = sum(entry.signed for entry in game.score_histories if entry.player_id == player.id)
         assert player.total == score.points + current_points
 
 
@@ -84,10 +85,10 @@ async def test_the_maximal_game_is_stored_completely_and_every_item_fits(
     sizes: dict[str, int] = {}
     async with temporary_store(name, tmp_path, TABLES, clock) as store:
         batch: list[Entity] = []
-        game_id, found = None, Counter[str]()
+        game_id, counts = None, Counter[str]()
         for item in maximal_game(Random(1), NOW):
             kind = type(item).__name__
-            found[kind] += 1
+            counts[kind] += 1
             sizes[kind] = max(size(item), sizes.get(kind, 0))
             game_id = item.game_id  # pyright: ignore[reportAttributeAccessIssue]
             batch.append(item)
@@ -95,7 +96,7 @@ async def test_the_maximal_game_is_stored_completely_and_every_item_fits(
                 await store.write_many(put=batch)
                 batch = []
         await store.write_many(put=batch)
-        assert found == {
+        assert counts == {
             "Seat": 10,
             "Connection": 10,
             "Round": 10,
@@ -111,7 +112,7 @@ async def test_the_maximal_game_is_stored_completely_and_every_item_fits(
 async def assert_maximal_game_stored(store, game_id: GameId) -> None:
     """Assert that the store has every item of the maximal game, generated a second time."""
     items = list(maximal_game(Random(1), NOW))
-    assert await store.get(game(game_id)) == items[-1]
+    assert await store.get(game_key(game_id)) == items[-1]
     chat_messages = [message async for message in store.each(latest_chat(game_id))]
     assert chat_messages == [item for item in items if isinstance(item, ChatMessage)][::-1]
     rounds = [played async for played in store.each(rounds_of(game_id))]
@@ -122,8 +123,8 @@ async def assert_maximal_game_stored(store, game_id: GameId) -> None:
 
 def test_the_largest_transactions_are_far_below_100_items_and_4_mb():
     random = Random(1)
-    table = settled_room(random, NOW, MAXIMAL)
-    last, full = in_play(random, table, 10, 10), in_play(random, table, 10, 10, "finished")
+    game = settled_room(random, NOW, MAXIMAL)
+    last, full = in_play(random, game, 10, 10), in_play(random, game, 10, 10, "finished")
     picture = a_picture(random, last, 10, 10, last.players[9].id, last.updated_at, MAXIMAL.picture)
     plans: list[Plan[Game]] = [
         finish_turn(last, 1, turn_id_of(last), picture.data, 150, last.updated_at),

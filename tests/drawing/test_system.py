@@ -35,10 +35,10 @@ async def test_the_demo_opens_two_rooms_once(strict: Store, clock: ManualClock):
     system = plug(app_context(strict, clock))
     assert system.demo is not None
     await system.demo()
-    shown = await all_items(strict, [esiritori])
+    before = await all_items(strict, [esiritori])
     await system.demo()
-    assert await all_items(strict, [esiritori]) == shown
-    kinds = [line.split(" ", 1)[0] for line in shown]
+    assert await all_items(strict, [esiritori]) == before
+    kinds = [line.split(" ", 1)[0] for line in before]
     assert (kinds.count(Game.__name__), kinds.count(Seat.__name__)) == (2, 2)
 
 

@@ -63,52 +63,52 @@ from zataku.table import ConditionFailed, Store, TransactionCancelled
 async def test_a_game_from_the_first_seat_to_the_last_picture(store: Store):
     host, guest = (replace(player, status="not_ready") for player in room(2, 2).players)
     game_id, chosen = GameId(an_id(seeded_random())), settings(player_count=2, round_count=2, public=True)
-    table = await store.write(create_plan(game_id, host, chosen))
-    assert table
-    assert table.ttl == NOW // 1000 + 24 * 60 * 60
-    table = await store.write(writes.take_room(game_id))
-    assert table
-    assert table.epoch == 1
-    table = await store.write(join_plan(table, guest))
+    game = await store.write(create_plan(game_id, host, chosen))
+    assert game
+    assert game.ttl == NOW // 1000 + 24 * 60 * 60
+    game = await store.write(writes.take_room(game_id))
+    assert game
+    assert game.epoch == 1
+    game = await store.write(join_plan(game, guest))
     for player in (host, guest):
-        table = await store.write(writes.set_ready(table, 1, player.id, "ready", MUCH_LATER))
-    table = await store.write(writes.change_settings(table, 1, host.id, replace(chosen, time_limit=30), MUCH_LATER))
-    table = await store.write(start_plan(table, host.id))
-    assert table.ttl == MUCH_LATER // 1000 + RETENTION_SECONDS
-    assert table.current_round.current_turn.deadline == MUCH_LATER + 45_000
+        game = await store.write(writes.set_ready(game, 1, player.id, "ready", MUCH_LATER))
+    game = await store.write(writes.change_settings(game, 1, host.id, replace(chosen, time_limit=30), MUCH_LATER))
+    game = await store.write(start_plan(game, host.id))
+    assert game.ttl == MUCH_LATER // 1000 + RETENTION_SECONDS
+    assert game.current_round.current_turn.deadline == MUCH_LATER + 45_000
 
-    table = await store.write(writes.choose_answer(table, 1, turn_id_of(table), host.id, "りんご", "ご", SOON))
-    assert table.current_round.current_turn.deadline == SOON + 30_000
-    assert (table.current_drawing.data, table.next_kana) == ("DRAWING#01#01", "ご")
-    part = await store.write(writes.flush_strokes(table, 1, turn_id_of(table), 1, DATA, SOON))
+    game = await store.write(writes.choose_answer(game, 1, turn_id_of(game), host.id, "りんご", "ご", SOON))
+    assert game.current_round.current_turn.deadline == SOON + 30_000
+    assert (game.current_drawing.data, game.next_kana) == ("DRAWING#01#01", "ご")
+    part = await store.write(writes.flush_strokes(game, 1, turn_id_of(game), 1, DATA, SOON))
     assert (part.drawer_id, part.epoch, part.ttl) == (host.id, 1, SOON // 1000 + RETENTION_SECONDS)
-    table = await store.write(writes.reveal_kana(table, 1, turn_id_of(table), 0, SOON))
+    game = await store.write(writes.reveal_kana(game, 1, turn_id_of(game), 0, SOON))
     message = new_message(guest)
-    table = await store.write(writes.record_correct_guess(table, 1, turn_id_of(table), message, 20, SOON + 1))
-    assert [player.total for player in table.players] == [20, 20]
-    table = await store.write(writes.finish_turn(table, 1, turn_id_of(table), DATA, None, SOON + 2))
-    assert table.current_drawing is None
+    game = await store.write(writes.record_correct_guess(game, 1, turn_id_of(game), message, 20, SOON + 1))
+    assert [player.total for player in game.players] == [20, 20]
+    game = await store.write(writes.finish_turn(game, 1, turn_id_of(game), DATA, None, SOON + 2))
+    assert game.current_drawing is None
 
-    table = await store.write(begin_turn_plan(table, guest.id, SOON + 3))
-    table = await store.write(writes.choose_answer(table, 1, turn_id_of(table), guest.id, "ごりら", "ら", SOON + 4))
-    table = await store.write(writes.finish_turn(table, 1, turn_id_of(table), None, 15, SOON + 5))
-    assert [player.total for player in table.players] == [20, 5]
-    assert len(table.score_histories) == 3
-    table = await store.write(writes.finish_round(table, 1, turn_id_of(table), SOON + 6))
-    assert (table.score_histories, table.current_round.turns) == ((), None)
+    game = await store.write(begin_turn_plan(game, guest.id, SOON + 3))
+    game = await store.write(writes.choose_answer(game, 1, turn_id_of(game), guest.id, "ごりら", "ら", SOON + 4))
+    game = await store.write(writes.finish_turn(game, 1, turn_id_of(game), None, 15, SOON + 5))
+    assert [player.total for player in game.players] == [20, 5]
+    assert len(game.score_histories) == 3
+    game = await store.write(writes.finish_round(game, 1, turn_id_of(game), SOON + 6))
+    assert (game.score_histories, game.current_round.turns) == ((), None)
 
     round_ = await store.get(round_of(game_id, 1), strong=True)
     assert [turn.answer for turn in round_.turns] == ["りんご", "ごりら"]
     assert [turn.final_drawing for turn in round_.turns] == ["DRAWING#01#01", None]
     assert [score.points for score in round_.round_scores] == [20, 5]
     assert [entry.signed for entry in round_.score_histories] == [20, 20, -15]
-    table = await store.write(begin_round_plan(table, guest.id, SOON + 7))
-    assert table.current_round.round_number == 2
-    table = await store.write(writes.mark_away(table, 1, guest.id, guest.connection_id, SOON + 7))
-    table = await store.write(writes.finish_round(table, 1, turn_id_of(table), SOON + 8))
-    table = await store.write(writes.finish_game(table, 1, round_id_of(table), SOON + 9))
-    assert (table.status, table.ttl) == ("finished", (SOON + 9) // 1000 + FINISHED_GAME_SECONDS)
-    assert await load_game(store, table) == table
+    game = await store.write(begin_round_plan(game, guest.id, SOON + 7))
+    assert game.current_round.round_number == 2
+    game = await store.write(writes.mark_away(game, 1, guest.id, guest.connection_id, SOON + 7))
+    game = await store.write(writes.finish_round(game, 1, turn_id_of(game), SOON + 8))
+    game = await store.write(writes.finish_game(game, 1, round_id_of(game), SOON + 9))
+    assert (game.status, game.ttl) == ("finished", (SOON + 9) // 1000 + FINISHED_GAME_SECONDS)
+    assert await load_game(store, game) == game
     picture = await store.get(picture_of(game_id, 1, 1), strong=True)
     assert (picture.data, picture.drawer_id, picture.ttl) == (DATA, host.id, SOON // 1000 + RETENTION_SECONDS)
     await assert_query_returns(
@@ -133,37 +133,37 @@ async def test_a_game_from_the_first_seat_to_the_last_picture(store: Store):
 
 
 async def test_leaving_frees_the_seat_and_makes_the_first_to_join_the_host(store: Store):
-    table = await store.put(room())
-    await store_items(store, *seats_in(table))
-    table = await store.write(writes.leave_seat(table, 1, HOST, MUCH_LATER))
-    assert ([player.id for player in table.players], table.host_id) == ([GUEST, THIRD], GUEST)
-    assert await store.get(Seat.key(game_id=table.game_id, player_id=HOST), strong=True) is None
-    table = await store.write(writes.kick(table, 1, GUEST, THIRD, MUCH_LATER + 1))
-    table = await store.write(writes.leave_seat(table, 1, GUEST, MUCH_LATER + 2))
-    assert (table.players, table.host_id, table.listed) == ((), None, None)
+    game = await store.put(room())
+    await store_items(store, *seats_in(game))
+    game = await store.write(writes.leave_seat(game, 1, HOST, MUCH_LATER))
+    assert ([player.id for player in game.players], game.host_id) == ([GUEST, THIRD], GUEST)
+    assert await store.get(Seat.key(game_id=game.game_id, player_id=HOST), strong=True) is None
+    game = await store.write(writes.kick(game, 1, GUEST, THIRD, MUCH_LATER + 1))
+    game = await store.write(writes.leave_seat(game, 1, GUEST, MUCH_LATER + 2))
+    assert (game.players, game.host_id, game.listed) == ((), None, None)
     newcomer = new_player(seeded_random(), joined_after=200_000)
-    table = await store.write(join_plan(table, newcomer))
-    assert (table.host_id, table.listed) == (newcomer.id, "waiting")
+    game = await store.write(join_plan(game, newcomer))
+    assert (game.host_id, game.listed) == (newcomer.id, "waiting")
 
 
 async def test_a_player_who_leaves_a_game_in_play_keeps_name_and_points(store: Store):
-    table = await store.put(DRAWING)
-    table = await store.write(writes.leave_seat(table, 1, HOST, SOON))
-    assert (table.players[0].left_at, table.host_id, len(table.players)) == (SOON, GUEST, 3)
+    game = await store.put(DRAWING)
+    game = await store.write(writes.leave_seat(game, 1, HOST, SOON))
+    assert (game.players[0].left_at, game.host_id, len(game.players)) == (SOON, GUEST, 3)
     with pytest.raises(NotAllowed):
-        writes.mark_present(table, 1, HOST, "new-socket", SOON)
+        writes.mark_present(game, 1, HOST, "new-socket", SOON)
 
 
 async def test_a_lost_connection_keeps_the_seat_and_the_time_of_the_loss(store: Store):
-    table = await store.put(DRAWING)
-    socket = table.players[1].connection_id
-    table = await store.write(writes.mark_away(table, 1, GUEST, socket, SOON))
-    table = await store.write(writes.mark_away(table, 1, GUEST, None, SOON + 5))
-    assert (table.players[1].away_since, table.players[1].connection_id) == (SOON, None)
-    table = await store.write(writes.mark_present(table, 1, GUEST, "new-socket", SOON + 9))
-    assert (table.players[1].away_since, table.players[1].connection_id) == (None, "new-socket")
+    game = await store.put(DRAWING)
+    socket = game.players[1].connection_id
+    game = await store.write(writes.mark_away(game, 1, GUEST, socket, SOON))
+    game = await store.write(writes.mark_away(game, 1, GUEST, None, SOON + 5))
+    assert (game.players[1].away_since, game.players[1].connection_id) == (SOON, None)
+    game = await store.write(writes.mark_present(game, 1, GUEST, "new-socket", SOON + 9))
+    assert (game.players[1].away_since, game.players[1].connection_id) == (None, "new-socket")
     with pytest.raises(WrongState):
-        writes.mark_away(table, 1, GUEST, socket, SOON + 10)
+        writes.mark_away(game, 1, GUEST, socket, SOON + 10)
 
 
 async def test_only_the_current_connection_can_be_touched_or_closed(store: Store):
@@ -236,12 +236,12 @@ async def test_a_room_is_created_once(store: Store):
 
 async def test_a_kept_game_and_its_children_do_not_expire(store: Store):
     measure = Measure(players=2, messages=3)
-    table, played = between_rounds(seeded_random(), settled_room(seeded_random(), NOW, measure), 1)
-    table = ended(table)
-    seats = [seat for seat in seats_in(table) if isinstance(seat, Seat)]
-    chat_messages = list(chat_in(seeded_random(), table, NOW, measure))
-    picture = a_picture(seeded_random(), table, 1, 1, table.players[0].id, NOW, 40)
-    await store_items(store, table, played, picture, *seats, *chat_messages)
+    game, played = between_rounds(seeded_random(), settled_room(seeded_random(), NOW, measure), 1)
+    game = ended(game)
+    seats = [seat for seat in seats_in(game) if isinstance(seat, Seat)]
+    chat_messages = list(chat_in(seeded_random(), game, NOW, measure))
+    picture = a_picture(seeded_random(), game, 1, 1, game.players[0].id, NOW, 40)
+    await store_items(store, game, played, picture, *seats, *chat_messages)
     for _ in range(2):
         plans = [writes.keep_round(played), writes.keep_picture(picture)]
         plans += [*map(writes.keep_seat, seats), *map(writes.keep_message, chat_messages)]
@@ -250,9 +250,9 @@ async def test_a_kept_game_and_its_children_do_not_expire(store: Store):
             assert child is not None
             assert child.ttl is None
     # A player who left during the game may keep it too.
-    table = await store.put(replace(table, players=(table.players[0], replace(table.players[1], left_at=NOW))))
-    table = await store.write(writes.keep_game(table, 1, table.players[1].id, table.updated_at))
-    assert table
-    assert table.ttl is None
+    game = await store.put(replace(game, players=(game.players[0], replace(game.players[1], left_at=NOW))))
+    game = await store.write(writes.keep_game(game, 1, game.players[1].id, game.updated_at))
+    assert game
+    assert game.ttl is None
     # Keeping it again changes nothing.
-    assert (await store.write(writes.keep_game(table, 1, table.players[0].id, table.updated_at))).ttl is None
+    assert (await store.write(writes.keep_game(game, 1, game.players[0].id, game.updated_at))).ttl is None
