@@ -54,14 +54,16 @@ LONG = REASON[:200]
 SHORT = REASON[:40]
 COMMENT = (REASON * 3)[:500]
 HANA = user_named("はな")
-THREE = Descriptions(
+DESCRIPTIONS = Descriptions(
     ja=SHORT,
     ko="다음 수에 귀를 노릴 수 있도록 여기서는 중앙을 다져 둡니다. 참을 때"[:40],
     en="Keep to the centre now, corners later. "[:40],
 )
-SAID = Contents(ja="形勢は互角。" * 6, ko="형세는 팽팽하다. " * 4, en="An even game so far. " * 2)
-ASKED = tuple(candidate(it, description=SHORT, description_i18n=THREE) for it in ("C3", "F5", "E6"))
-OWN = tuple(
+COMMENTARY_TEXTS = Contents(ja="形勢は互角。" * 6, ko="형세는 팽팽하다. " * 4, en="An even game so far. " * 2)
+ENGINE_CANDIDATES = tuple(
+    candidate(square, description=SHORT, description_i18n=DESCRIPTIONS) for square in ("C3", "F5", "E6")
+)
+USER_CANDIDATES = tuple(
     candidate(square, description=LONG, created_by=f"USER#{user_id_of(at)}")
     for at, square in enumerate(("F2", "B4", "F4", "C7", "D7"))
 )
@@ -120,13 +122,19 @@ CASES: dict[str, Case] = {
     "games_with": page_case(design.games_with("ACTIVE"), _games(50)),
     "game": get_case(design.game(GAME), voted_game),
     "moves_of": page_case(design.moves_of(GAME), MOVES, limit=60),
-    "candidates_of": page_case(design.candidates_of(GAME, TURN), [*ASKED, *OWN]),
+    "candidates_of": page_case(design.candidates_of(GAME, TURN), [*ENGINE_CANDIDATES, *USER_CANDIDATES]),
     "vote_of": get_case(design.vote_of(GAME, TURN, user_id_of(0)), vote(0, C3.candidate_id)),
     "votes_by": page_case(design.votes_by(user_id_of(0)), [vote(0, C3.candidate_id, turn) for turn in range(50)]),
     "commentary_of": page_case(
         design.commentary_of(GAME),
         [
-            Commentary(game_id=GAME, turn_number=turn, content=SAID.ja, content_i18n=SAID, created_at=NOW)
+            Commentary(
+                game_id=GAME,
+                turn_number=turn,
+                content=COMMENTARY_TEXTS.ja,
+                content_i18n=COMMENTARY_TEXTS,
+                created_at=NOW,
+            )
             for turn in range(60)
         ],
         limit=60,
@@ -139,26 +147,36 @@ CASES: dict[str, Case] = {
         ],
     ),
     "moves_until": page_case(design.moves_until(GAME, 30), MOVES, limit=31),
-    "ballot_of": page_case(design.ballot_of(GAME, TURN), [*ASKED, *OWN]),
+    "ballot_of": page_case(design.ballot_of(GAME, TURN), [*ENGINE_CANDIDATES, *USER_CANDIDATES]),
     "votes_in": page_case(design.votes_in(GAME, TURN), [vote(at, C3.candidate_id) for at in range(50)]),
     "register_user": write_case(register_user(HANA)),
     "change_profile": write_case(change_profile(HANA, "花", "/icons/hana.png", None, SOON), HANA),
     "open_game": write_case(open_game(replace(new_game, cadence="PT30M", ai_level=3, language="ko"))),
     "open_candidates": write_case(
-        open_candidates(wide_game, [Proposal(it.position, SHORT, THREE) for it in ASKED], NOW), wide_game
+        open_candidates(
+            wide_game, [Proposal(candidate.position, SHORT, DESCRIPTIONS) for candidate in ENGINE_CANDIDATES], NOW
+        ),
+        wide_game,
     ),
     "propose": write_case(propose(voted_game, Proposal("C3", LONG), user_id_of(0), NOW), voted_game),
-    "cast_vote": write_case(cast_vote(GAME, TURN, user_id_of(9), OWN[0].candidate_id, NOW), voted_game, *OWN),
+    "cast_vote": write_case(
+        cast_vote(GAME, TURN, user_id_of(9), USER_CANDIDATES[0].candidate_id, NOW), voted_game, *USER_CANDIDATES
+    ),
     "change_vote": write_case(
-        change_vote(vote(9, OWN[0].candidate_id), OWN[1].candidate_id, SOON),
+        change_vote(vote(9, USER_CANDIDATES[0].candidate_id), USER_CANDIDATES[1].candidate_id, SOON),
         voted_game,
-        vote(9, OWN[0].candidate_id),
-        replace(OWN[0], vote_count=1),
-        OWN[1],
+        vote(9, USER_CANDIDATES[0].candidate_id),
+        replace(USER_CANDIDATES[0], vote_count=1),
+        USER_CANDIDATES[1],
     ),
     "close_turn": write_case(close_turn(GAME, TURN, DEADLINE), voted_game),
     "reopen_turn": write_case(reopen_turn(closed_game, TOMORROW, DEADLINE), closed_game),
-    "advance": write_case(advance(WIDE_CLOSED, [*ASKED, *OWN], DEADLINE), WIDE_CLOSED, *ASKED, *OWN),
+    "advance": write_case(
+        advance(WIDE_CLOSED, [*ENGINE_CANDIDATES, *USER_CANDIDATES], DEADLINE),
+        WIDE_CLOSED,
+        *ENGINE_CANDIDATES,
+        *USER_CANDIDATES,
+    ),
     "play_turn": write_case(play_turn(new_game, "D3", NOW, DEADLINE), new_game),
     "finish": write_case(finish(full_game, NOW), full_game),
     "add_commentary": write_case(
@@ -172,12 +190,14 @@ CASES: dict[str, Case] = {
     "set_game_expiry": write_case(set_game_expiry(GAME, EXPIRY, NOW), replace(closed_game, status="FINISHED")),
 }
 
-AI_VOTE = write_case(cast_vote(GAME, TURN, user_id_of(9), ASKED[0].candidate_id, NOW), voted_game, *ASKED)
-AI_CHANGE = write_case(
-    change_vote(vote(9, ASKED[0].candidate_id), ASKED[1].candidate_id, SOON),
-    voted_game,
-    vote(9, ASKED[0].candidate_id),
-    replace(ASKED[0], vote_count=1),
-    ASKED[1],
+AI_VOTE = write_case(
+    cast_vote(GAME, TURN, user_id_of(9), ENGINE_CANDIDATES[0].candidate_id, NOW), voted_game, *ENGINE_CANDIDATES
 )
-SHORT_COMMENT = write_case(add_commentary(GAME, 0, SAID.ja, NOW), voted_game)
+AI_CHANGE = write_case(
+    change_vote(vote(9, ENGINE_CANDIDATES[0].candidate_id), ENGINE_CANDIDATES[1].candidate_id, SOON),
+    voted_game,
+    vote(9, ENGINE_CANDIDATES[0].candidate_id),
+    replace(ENGINE_CANDIDATES[0], vote_count=1),
+    ENGINE_CANDIDATES[1],
+)
+SHORT_COMMENT = write_case(add_commentary(GAME, 0, COMMENTARY_TEXTS.ja, NOW), voted_game)

@@ -76,7 +76,7 @@ async def test_games_are_listed_by_status_newest_first(store: Store):
     await store.write_many(put=[*games[:2], finished, *games[3:], user_named("はな")])
     await assert_query_returns(store, games_with("ACTIVE"), games[4], games[3], games[1], games[0])
     await assert_query_returns(store, games_with("FINISHED"), finished)
-    assert [it.game_id for it in await read_page_by_page(store, games_with("ACTIVE"), 3)] == [
+    assert [listed.game_id for listed in await read_page_by_page(store, games_with("ACTIVE"), 3)] == [
         games[at].game_id for at in (4, 3, 1, 0)
     ]
 
@@ -96,7 +96,9 @@ async def test_moves_are_read_in_turn_order_also_after_the_tenth(store: Store):
 async def test_candidates_are_those_of_the_turn(store: Store):
     later = candidate("C3", turn_number=11)
     await store.write_many(put=[C3, E3, C5, later, vote(1, C3.candidate_id), vote(2, E3.candidate_id)])
-    await assert_query_returns(store, candidates_of(GAME, TURN), *sorted([C3, E3, C5], key=lambda it: it.candidate_id))
+    await assert_query_returns(
+        store, candidates_of(GAME, TURN), *sorted([C3, E3, C5], key=lambda proposed: proposed.candidate_id)
+    )
     await assert_query_returns(store, candidates_of(GAME, 11), later)
     await assert_query_returns(store, candidates_of(OTHER, TURN))
 
@@ -104,13 +106,13 @@ async def test_candidates_are_those_of_the_turn(store: Store):
 async def test_the_ballot_of_a_turn_is_read_strongly(store: Store):
     await store.write_many(put=[E3, C5, candidate("C3", turn_number=11), vote(1, C3.candidate_id)])
     await store.put(replace(C3, vote_count=1))
-    found = [it async for it in store.each(ballot_of(GAME, TURN))]
-    assert found == sorted([replace(C3, vote_count=1), E3, C5], key=lambda it: it.candidate_id)
+    ballot = [proposed async for proposed in store.each(ballot_of(GAME, TURN))]
+    assert ballot == sorted([replace(C3, vote_count=1), E3, C5], key=lambda proposed: proposed.candidate_id)
 
 
 async def test_a_vote_is_found_by_turn_and_user(store: Store):
-    mine = await store.put(vote(1, C3.candidate_id))
-    await eventually(lambda: store.get(vote_of(GAME, TURN, user_id_of(1))), mine)
+    own_vote = await store.put(vote(1, C3.candidate_id))
+    await eventually(lambda: store.get(vote_of(GAME, TURN, user_id_of(1))), own_vote)
     assert await store.get(vote_of(GAME, 2, user_id_of(1))) is None
     assert await store.get(vote_of(GAME, TURN, user_id_of(2))) is None
 
@@ -132,38 +134,38 @@ async def test_commentary_is_read_in_turn_order(store: Store):
 
 
 async def test_a_users_proposals_are_listed_newest_first_without_those_of_the_ai(store: Store):
-    mine = [
+    own = [
         candidate("C3", turn_number=turn, created_by=f"USER#{user_id_of(1)}", created_at=format_instant(START + turn))
         for turn in (1, 3, 11)
     ]
-    theirs = candidate("E3", created_by=f"USER#{user_id_of(2)}")
-    await store.write_many(put=[*mine, theirs, C5, vote(1, C3.candidate_id)])
-    await assert_query_returns(store, candidates_by(user_id_of(1)), *reversed(mine))
-    await assert_query_returns(store, candidates_by(user_id_of(2)), theirs)
+    other = candidate("E3", created_by=f"USER#{user_id_of(2)}")
+    await store.write_many(put=[*own, other, C5, vote(1, C3.candidate_id)])
+    await assert_query_returns(store, candidates_by(user_id_of(1)), *reversed(own))
+    await assert_query_returns(store, candidates_by(user_id_of(2)), other)
 
 
 async def test_the_moves_up_to_a_turn_give_its_board(store: Store):
     items = list(finished_game(Random(3), int(START), users(Random(1), int(START))))
-    moves = [it for it in items if isinstance(it, Move)]
-    await store.write_many(put=[*moves, *(it for it in items if isinstance(it, Game | Commentary))])
+    moves = [item for item in items if isinstance(item, Move)]
+    await store.write_many(put=[*moves, *(item for item in items if isinstance(item, Game | Commentary))])
     for last in (0, 9, 10, moves[-1].turn_number):
         await assert_query_returns(store, moves_until(moves[0].game_id, last), *moves[: last + 1])
     board = OPENING
-    async for it in store.each(moves_until(moves[0].game_id, 120)):
-        board = board if it.position == "PASS" else play_move(board, it.side, it.position)
-    assert [format_board(board)] == [it.board_state for it in items if isinstance(it, Game)]
+    async for played in store.each(moves_until(moves[0].game_id, 120)):
+        board = board if played.position == "PASS" else play_move(board, played.side, played.position)
+    assert [format_board(board)] == [item.board_state for item in items if isinstance(item, Game)]
 
 
 async def test_all_votes_of_a_turn_are_read_strongly(store: Store):
     votes = [vote(at, C3.candidate_id) for at in range(30)]
     await store.write_many(put=[*votes, vote(1, C3.candidate_id, 11), C3])
-    await assert_query_returns(store, votes_in(GAME, TURN), *sorted(votes, key=lambda it: it.user_id))
+    await assert_query_returns(store, votes_in(GAME, TURN), *sorted(votes, key=lambda cast: cast.user_id))
 
 
 async def test_expired_items_are_not_returned(store: Store, clock: ManualClock):
     await store.put(replace(vote(1, C3.candidate_id), expires_at=int(START) + 100))
-    kept = await store.put(replace(C3, voting_deadline=DEADLINE))
+    unexpired = await store.put(replace(C3, voting_deadline=DEADLINE))
     await clock.advance(100)
     assert await store.get(vote_of(GAME, TURN, user_id_of(1)), strong=True) is None
     await assert_query_returns(store, votes_by(user_id_of(1)))
-    await assert_query_returns(store, candidates_of(GAME, TURN), kept)
+    await assert_query_returns(store, candidates_of(GAME, TURN), unexpired)

@@ -2,7 +2,16 @@
 
 from msgspec.structs import replace
 
-from tests.othello.costs import AI_CHANGE, AI_VOTE, ASKED, CASES, EXPIRY, MOVES, SAID, SHORT_COMMENT
+from tests.othello.costs import (
+    AI_CHANGE,
+    AI_VOTE,
+    CASES,
+    COMMENTARY_TEXTS,
+    ENGINE_CANDIDATES,
+    EXPIRY,
+    MOVES,
+    SHORT_COMMENT,
+)
 from tests.othello.games import C3, DEADLINE, GAME, NOW, candidate, full_game, user_id_of, vote, voted_game
 from tests.support.cost_assertions import budget_mismatches, measure_cost
 from zataku.othello.design import Commentary
@@ -34,10 +43,12 @@ async def test_commentary_in_one_language_costs_four_units(priced: Store):
 
 async def test_setting_the_expiry_of_a_whole_game_costs_the_figure_of_the_departure(embedded: Store):
     finished = replace(full_game, status="FINISHED", winner="AI")
-    commentary = Commentary(game_id=GAME, turn_number=0, content=SAID.ja, content_i18n=SAID, created_at=NOW)
+    commentary = Commentary(
+        game_id=GAME, turn_number=0, content=COMMENTARY_TEXTS.ja, content_i18n=COMMENTARY_TEXTS, created_at=NOW
+    )
     items: list[Entity] = [*MOVES, *(replace(commentary, turn_number=turn) for turn in range(60))]
     for turn in range(1, 60, 2):
-        items += [replace(it, turn_number=turn) for it in ASKED]
+        items += [replace(proposed, turn_number=turn) for proposed in ENGINE_CANDIDATES]
         items.append(candidate("C5", turn_number=turn, created_by=f"USER#{user_id_of(0)}"))
         items += [vote(at, C3.candidate_id, turn) for at in range(100)]
     await embedded.write_many(put=[finished, *items])
@@ -60,8 +71,8 @@ def test_items_have_the_sizes_stated_in_the_departures():
     commentary = Commentary(game_id=GAME, turn_number=120, content=texts.ja, content_i18n=texts, created_at=NOW)
     assert _size(replace(commentary, expires_at=253_402_300_799)) == 8222
     short = Descriptions(ja=WIDE * 40, ko=WIDE * 40, en=WIDE * 40)
-    asked = candidate("C3", turn_number=119, description=short.ja, description_i18n=short, vote_count=999_999_999)
-    assert _size(asked) == 1010
-    marks = {"voting_deadline": DEADLINE, "closed_turn": 119, "opened_turn": 119}
-    bare = replace(voted_game, **dict.fromkeys(marks))
-    assert _size(replace(bare, **marks)) - _size(bare) == 60
+    largest = candidate("C3", turn_number=119, description=short.ja, description_i18n=short, vote_count=999_999_999)
+    assert _size(largest) == 1010
+    turn_fields = {"voting_deadline": DEADLINE, "closed_turn": 119, "opened_turn": 119}
+    bare = replace(voted_game, **dict.fromkeys(turn_fields))
+    assert _size(replace(bare, **turn_fields)) - _size(bare) == 60

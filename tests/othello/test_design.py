@@ -16,10 +16,13 @@ def test_the_table_has_the_documents_name_in_prod_and_a_suffix_elsewhere():
     assert board_game.schema("staging").name == "VoteBoardGame-staging"
 
 
-def test_keys_and_indexes_are_the_documents():
+def test_keys_and_indexes_are_those_of_the_document():
     schema = board_game.schema()
     assert (schema.pk.name, schema.sk and schema.sk.name) == ("PK", "SK")
-    assert [(it.name, it.pk.name, it.sk and it.sk.name, it.projection, it.local) for it in schema.indexes] == [
+    assert [
+        (index.name, index.pk.name, index.sk and index.sk.name, index.projection, index.local)
+        for index in schema.indexes
+    ] == [
         ("GSI1", "GSI1PK", "GSI1SK", ALL, False),
         ("GSI2", "GSI2PK", "GSI2SK", ALL, False),
     ]
@@ -68,7 +71,10 @@ def test_the_lint_finds_nothing_that_is_not_waived():
 
 
 def test_every_departure_has_a_reason_and_a_figure():
-    assert all(it.difference and it.reason and any(map(str.isdigit, it.figure)) for it in DEPARTURES)
+    assert all(
+        departure.difference and departure.reason and any(map(str.isdigit, departure.figure))
+        for departure in DEPARTURES
+    )
 
 
 def test_the_document_shows_the_steps_of_every_write():

@@ -75,10 +75,10 @@ async def test_an_example_is_stored_as_in_the_document(store: Store, kind: type[
     entity = binding.decode(item)
     assert binding.encode(entity) == item
     await store.put(entity)
-    found = await store.get(binding.key_of(entity), strong=True)
-    assert found == entity
-    assert found is not None
-    assert binding.encode(found) == item
+    stored = await store.get(binding.key_of(entity), strong=True)
+    assert stored == entity
+    assert stored is not None
+    assert binding.encode(stored) == item
 
 
 def test_a_candidate_of_a_user_is_listed_under_the_user():

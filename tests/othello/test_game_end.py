@@ -33,14 +33,14 @@ from zataku.table.schema.entity import binding_of
 FINISHED = replace(full_game, status="FINISHED", winner="COLLECTIVE")
 END = int(START) + RETENTION_SECONDS
 MOVE = Move(game_id=GAME, turn_number=0, side="BLACK", position="D3", played_by="AI", created_at=NOW)
-SAID = Commentary(game_id=GAME, turn_number=0, content="初手。", created_at=NOW)
+COMMENTARY = Commentary(game_id=GAME, turn_number=0, content="初手。", created_at=NOW)
 
 
 async def test_a_game_ends_once_and_is_listed_as_finished(store: Store):
     await store.put(full_game)
-    now = await store.write(finish(full_game, SOON))
-    assert now == replace(FINISHED, updated_at=SOON)
-    await assert_query_returns(store, games_with("FINISHED"), now)
+    finished = await store.write(finish(full_game, SOON))
+    assert finished == replace(FINISHED, updated_at=SOON)
+    await assert_query_returns(store, games_with("FINISHED"), finished)
     await assert_query_returns(store, games_with("ACTIVE"))
     await assert_refused(store, finish(full_game, AFTER))
 
@@ -49,9 +49,9 @@ async def test_a_game_ends_once_and_is_listed_as_finished(store: Store):
 async def test_the_player_with_more_discs_wins(embedded: Store, black: int, winner: str):
     board = format_board(((1,) * 8,) * black + ((2,) * 8,) * (8 - black))
     last = await embedded.put(replace(full_game, board_state=board))
-    now = await embedded.write(finish(last, SOON))
-    assert now is not None
-    assert now.winner == winner
+    finished = await embedded.write(finish(last, SOON))
+    assert finished is not None
+    assert finished.winner == winner
 
 
 async def test_a_game_does_not_end_during_a_vote_or_at_another_turn(embedded: Store):
@@ -63,23 +63,23 @@ async def test_a_game_does_not_end_during_a_vote_or_at_another_turn(embedded: St
 
 
 async def test_all_items_of_a_finished_game_get_an_expiry(store: Store):
-    items = [MOVE, SAID, C3, vote(1, C3.candidate_id)]
+    items = [MOVE, COMMENTARY, C3, vote(1, C3.candidate_id)]
     await store.write_many(put=[FINISHED, *items])
     await store.write(set_item_expiry(GAME, items, END, NOW))
     await store.write(set_item_expiry(GAME, items, END, NOW))
     await store.write(set_game_expiry(GAME, END, NOW))
-    keys = [binding_of(type(it)).key_of(it) for it in (*items, FINISHED)]
-    assert await store.snapshot(*keys) == [replace(it, expires_at=END) for it in (*items, FINISHED)]
+    keys = [binding_of(type(item)).key_of(item) for item in (*items, FINISHED)]
+    assert await store.snapshot(*keys) == [replace(item, expires_at=END) for item in (*items, FINISHED)]
 
 
 async def test_an_expiry_for_a_deleted_item_fails_until_the_job_reads_again(store: Store, clock: ManualClock):
-    expiring, kept = vote(1, C3.candidate_id), vote(2, C3.candidate_id)
-    await store.write_many(put=[FINISHED, expiring, kept])
+    expiring, remaining = vote(1, C3.candidate_id), vote(2, C3.candidate_id)
+    await store.write_many(put=[FINISHED, expiring, remaining])
     await store.write(set_item_expiry(GAME, [expiring], END, NOW))
     await clock.advance(RETENTION_SECONDS)
     late = format_instant(START + RETENTION_SECONDS)
-    await assert_refused(store, set_item_expiry(GAME, [expiring, kept], END + DAY, late))
-    await store.write(set_item_expiry(GAME, [kept], END + DAY, late))
+    await assert_refused(store, set_item_expiry(GAME, [expiring, remaining], END + DAY, late))
+    await store.write(set_item_expiry(GAME, [remaining], END + DAY, late))
 
 
 async def test_an_active_game_does_not_expire(embedded: Store):

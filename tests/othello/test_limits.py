@@ -85,12 +85,12 @@ REJECTED: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in ACCEPTED.items() for value in values])
-def test_a_limit_accepts(name: str, value: Any):
+def test_a_limit_accepts_a_valid_value(name: str, value: Any):
     assert msgspec.convert(value, getattr(limits, name)) == value
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in REJECTED.items() for value in values])
-def test_a_limit_rejects(name: str, value: Any):
+def test_a_limit_rejects_an_invalid_value(name: str, value: Any):
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(value, getattr(limits, name))
 
@@ -104,7 +104,7 @@ def test_every_limit_has_both_kinds_of_examples():
     "name",
     ["花", "石田 健一", "민지", "Zoë", "Zoe\u0308", "𠮷野家", "👩‍👩‍👧‍👦", "❤️", "نام\u200cها", "a" * 30, "ｶﾀｶﾅ"],
 )
-def test_a_user_may_have_the_name(name: str):
+def test_a_valid_user_name_is_accepted(name: str):
     assert user_named(name).username == name
 
 
@@ -134,13 +134,13 @@ def test_a_user_may_have_the_name(name: str):
         "\U000e0041",
     ],
 )
-def test_a_user_may_not_have_the_name(name: str):
+def test_an_invalid_user_name_is_rejected(name: str):
     with pytest.raises(ValueError, match="name"):
         user_named(name)
 
 
 @pytest.mark.parametrize("email", ["a\u202eb@example.com", "a\u200bb@example.com", "a@exam\u2066ple.com", "\ufeffa@b"])
-def test_a_user_may_not_have_the_mail_address(email: str):
+def test_an_invalid_mail_address_is_rejected(email: str):
     with pytest.raises(ValueError, match="mail address"):
         replace(user_named("花"), email=email)
 

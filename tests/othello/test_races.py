@@ -54,7 +54,7 @@ from zataku.table.schema.entity import binding_of
 
 T = TypeVar("T")
 CANDIDATES = (C3, E3, C5)
-IDS = tuple(it.candidate_id for it in CANDIDATES)
+IDS = tuple(candidate.candidate_id for candidate in CANDIDATES)
 _tokens = count()
 
 
@@ -65,88 +65,92 @@ def write_until_known(store: Store, plan: Plan[Any]) -> Awaitable[Any]:
 
 async def assert_consistent(store: Store) -> dict[CandidateId, int]:
     """Assert that the counts equal the votes; returns the counts."""
-    found = await counts(store)
-    assert found == await tally(store)
-    return found
+    vote_counts = await counts(store)
+    assert vote_counts == await tally(store)
+    return vote_counts
 
 
 async def check_snapshots(store: Store, voters: int, running: "asyncio.Future[Any]") -> int:
     """Compare counts and votes in snapshots until the future is done; returns the number of snapshots."""
-    keys: list[Any] = [binding_of(Candidate).key_of(it) for it in CANDIDATES]
+    keys: list[Any] = [binding_of(Candidate).key_of(candidate) for candidate in CANDIDATES]
     keys += [vote_of(GAME, TURN, user_id_of(at)) for at in range(voters)]
     checked = 0
     while not running.done() or checked == 0:
-        found: list[Any] = await store.snapshot(*keys)
-        votes = [it.candidate_id for it in found[3:] if it]
-        assert [it.vote_count for it in found[:3]] == [votes.count(it) for it in IDS]
+        items: list[Any] = await store.snapshot(*keys)
+        choices = [vote.candidate_id for vote in items[3:] if vote]
+        assert [candidate.vote_count for candidate in items[:3]] == [choices.count(choice) for choice in IDS]
         checked += 1
         await asyncio.sleep(0)
     return checked
 
 
-async def race_with_readers(store: Store, voters: int, racing: Awaitable[Race[T]]) -> Race[T]:
+async def race_with_readers(store: Store, voters: int, attempts: Awaitable[Race[T]]) -> Race[T]:
     """Run a race while snapshots check that counts equal votes."""
-    running = asyncio.ensure_future(racing)
+    running = asyncio.ensure_future(attempts)
     checking = asyncio.ensure_future(check_snapshots(store, voters, running))
-    ended = await running
+    result = await running
     assert await checking >= 1
-    return ended
+    return result
 
 
 async def test_one_user_voting_many_times_at_once_has_one_vote(contested: Store):
     await contested.write_many(put=[voted_game, *CANDIDATES])
-    ended = await race(
+    result = await race(
         *(write_until_known(contested, cast_vote(GAME, TURN, user_id_of(1), IDS[at % 3], NOW)) for at in range(9))
     )
-    assert len(ended.won) == 1
-    assert len(ended.refused) == 8
-    assert await assert_consistent(contested) == {ended.won[0].candidate_id: 1}
+    assert len(result.won) == 1
+    assert len(result.refused) == 8
+    assert await assert_consistent(contested) == {result.won[0].candidate_id: 1}
 
 
 async def test_a_vote_without_a_token_counts_at_most_once(contested: Store):
     await contested.write_many(put=[voted_game, *CANDIDATES])
-    ended = await race(*(contested.write(cast_vote(GAME, TURN, user_id_of(1), IDS[at % 3], NOW)) for at in range(9)))
+    result = await race(*(contested.write(cast_vote(GAME, TURN, user_id_of(1), IDS[at % 3], NOW)) for at in range(9)))
     counted = sum((await assert_consistent(contested)).values())
     assert counted <= 1
-    assert ended.allows(counted)
+    assert result.allows(counted)
 
 
 async def test_many_users_vote_at_once_and_every_vote_is_counted(contested: Store):
     await contested.write_many(put=[voted_game, *CANDIDATES])
     votes = (write_until_known(contested, cast_vote(GAME, TURN, user_id_of(at), IDS[at % 3], NOW)) for at in range(24))
-    ended = await race_with_readers(contested, 24, race(*votes))
-    assert len(ended.won) == 24
+    result = await race_with_readers(contested, 24, race(*votes))
+    assert len(result.won) == 24
     assert await assert_consistent(contested) == dict.fromkeys(IDS, 8)
 
 
 async def test_one_user_changing_the_vote_many_times_at_once_moves_it_once(contested: Store):
-    mine = vote(0, C3.candidate_id)
+    own_vote = vote(0, C3.candidate_id)
     others = [vote(at, C3.candidate_id) for at in range(1, 10)]
-    await contested.write_many(put=[voted_game, mine, *others, replace(C3, vote_count=10), E3, C5])
-    changes = (write_until_known(contested, change_vote(mine, IDS[1 + at % 2], SOON)) for at in range(8))
-    ended = await race_with_readers(contested, 10, race(*changes))
-    assert len(ended.won) == 1
-    found = await assert_consistent(contested)
-    assert sorted(found.values()) == [1, 9]
-    assert found[C3.candidate_id] == 9
+    await contested.write_many(put=[voted_game, own_vote, *others, replace(C3, vote_count=10), E3, C5])
+    changes = (write_until_known(contested, change_vote(own_vote, IDS[1 + at % 2], SOON)) for at in range(8))
+    result = await race_with_readers(contested, 10, race(*changes))
+    assert len(result.won) == 1
+    vote_counts = await assert_consistent(contested)
+    assert sorted(vote_counts.values()) == [1, 9]
+    assert vote_counts[C3.candidate_id] == 9
 
 
 async def test_many_users_change_their_votes_at_once(contested: Store):
     votes = [vote(at, IDS[at % 3]) for at in range(12)]
-    await contested.write_many(put=[voted_game, *votes, *(replace(it, vote_count=4) for it in CANDIDATES)])
-    changes = (write_until_known(contested, change_vote(it, IDS[(at + 1) % 3], SOON)) for at, it in enumerate(votes))
-    ended = await race_with_readers(contested, 12, race(*changes))
-    assert len(ended.won) == 12
+    await contested.write_many(
+        put=[voted_game, *votes, *(replace(candidate, vote_count=4) for candidate in CANDIDATES)]
+    )
+    changes = (
+        write_until_known(contested, change_vote(cast, IDS[(at + 1) % 3], SOON)) for at, cast in enumerate(votes)
+    )
+    result = await race_with_readers(contested, 12, race(*changes))
+    assert len(result.won) == 12
     assert await assert_consistent(contested) == dict.fromkeys(IDS, 4)
 
 
 async def close_current_turn(store: Store) -> None:
     """Close the turn, with retries after lost replies."""
-    ended = await race(store.write(close_turn(GAME, TURN, DEADLINE)))
-    found = await store.get(game(GAME), strong=True)
-    assert found is not None
-    if found.closed_turn != TURN:
-        assert ended.unknown
+    result = await race(store.write(close_turn(GAME, TURN, DEADLINE)))
+    stored = await store.get(game(GAME), strong=True)
+    assert stored is not None
+    if stored.closed_turn != TURN:
+        assert result.unknown
         await close_current_turn(store)
 
 
@@ -173,10 +177,10 @@ async def test_no_vote_is_counted_after_the_close_and_none_before_is_lost(contes
 
     closing = asyncio.ensure_future(close_after_five_votes())
     changing = race(write_until_known(contested, change_vote(vote(99, C3.candidate_id), E3.candidate_id, early)))
-    ended, changed = await asyncio.gather(race(*map(cast, range(16))), changing)
+    result, changed = await asyncio.gather(race(*map(cast, range(16))), changing)
     at_the_close = await closing
     assert await assert_consistent(contested) == at_the_close
-    assert sum(at_the_close.values()) == len(ended.won) + 1
+    assert sum(at_the_close.values()) == len(result.won) + 1
     assert len(changed.won) + len(changed.refused) == 1
     late = await race(
         *(
@@ -196,48 +200,50 @@ async def test_a_square_is_proposed_once_by_a_user_or_the_engine(contested: Stor
     engine = write_until_known(
         contested, open_candidates(voted_game, [Proposal("C3", "堅実。"), Proposal("E3", "攻め。")], NOW)
     )
-    ended = await race(engine, *users)
-    assert len(ended.won) == 1
-    found = [it async for it in contested.each(ballot_of(GAME, TURN))]
-    assert ended.won[0] in found
-    assert {it.position for it in found} == ({"C3", "E3"} if ended.won[0].created_by == "AI" else {"C3"})
+    result = await race(engine, *users)
+    assert len(result.won) == 1
+    ballot = [candidate async for candidate in contested.each(ballot_of(GAME, TURN))]
+    assert result.won[0] in ballot
+    assert {candidate.position for candidate in ballot} == (
+        {"C3", "E3"} if result.won[0].created_by == "AI" else {"C3"}
+    )
 
 
 async def test_no_user_proposes_a_square_after_the_deadline(contested: Store):
     await contested.put(voted_game)
-    ended = await race(
+    result = await race(
         *(
             write_until_known(contested, propose(voted_game, Proposal("C3", "間に合う？"), user_id_of(at), DEADLINE))
             for at in range(4)
         )
     )
-    assert len(ended.refused) == 4
-    assert [it async for it in contested.each(ballot_of(GAME, TURN))] == []
+    assert len(result.refused) == 4
+    assert [candidate async for candidate in contested.each(ballot_of(GAME, TURN))] == []
 
 
 async def test_of_many_closes_of_a_turn_one_succeeds(contested: Store):
     await contested.put(voted_game)
-    ended = await race(*(contested.write(close_turn(GAME, TURN, DEADLINE)) for _ in range(6)))
-    found = await contested.get(game(GAME), strong=True)
-    is_closed = found is not None and found.closed_turn == TURN
-    assert is_closed or ended.unknown
-    assert ended.allows(int(is_closed))
+    result = await race(*(contested.write(close_turn(GAME, TURN, DEADLINE)) for _ in range(6)))
+    stored = await contested.get(game(GAME), strong=True)
+    is_closed = stored is not None and stored.closed_turn == TURN
+    assert is_closed or result.unknown
+    assert result.allows(int(is_closed))
 
 
 async def test_many_advances_at_once_move_the_game_by_one_turn(contested: Store):
     candidates = [C3, replace(E3, vote_count=3), C5]
     await contested.write_many(put=[closed_game, *candidates])
     jobs = (write_until_known(contested, advance(closed_game, candidates, format_instant(at))) for at in range(6))
-    ended = await race(*jobs)
-    assert len(ended.won) == 1
-    found = await contested.get(game(GAME), strong=True)
-    assert found is not None
-    assert found.current_turn == TURN + 1
-    moves = [it async for it in contested.each(_strong_moves())]
-    assert moves == ended.won
-    decided = [it async for it in contested.each(ballot_of(GAME, TURN))]
-    assert [it.position for it in decided if it.status == "ADOPTED"] == ["E3"]
-    assert {it.status for it in decided} == {"ADOPTED", "CLOSED"}
+    result = await race(*jobs)
+    assert len(result.won) == 1
+    stored = await contested.get(game(GAME), strong=True)
+    assert stored is not None
+    assert stored.current_turn == TURN + 1
+    moves = [move async for move in contested.each(_strong_moves())]
+    assert moves == result.won
+    decided = [candidate async for candidate in contested.each(ballot_of(GAME, TURN))]
+    assert [candidate.position for candidate in decided if candidate.status == "ADOPTED"] == ["E3"]
+    assert {candidate.status for candidate in decided} == {"ADOPTED", "CLOSED"}
 
 
 async def test_a_turn_is_never_played_on_counts_from_before_the_close(contested: Store):
@@ -245,7 +251,7 @@ async def test_a_turn_is_never_played_on_counts_from_before_the_close(contested:
     read_too_early = advance(closed_game, CANDIDATES, AFTER)
     refusals: list[Any] = []
 
-    async def advancing(voting: "asyncio.Future[Any]") -> None:
+    async def advance_repeatedly(voting: "asyncio.Future[Any]") -> None:
         while not voting.done():
             refusals.extend((await race(write_until_known(contested, read_too_early))).refused)
         await close_current_turn(contested)
@@ -255,37 +261,37 @@ async def test_a_turn_is_never_played_on_counts_from_before_the_close(contested:
         *(write_until_known(contested, cast_vote(GAME, TURN, user_id_of(at), IDS[at % 3], NOW)) for at in range(6))
     )
     voting = asyncio.ensure_future(votes)
-    await advancing(voting)
+    await advance_repeatedly(voting)
     assert len((await voting).won) == 6
     assert len(refusals) >= 3
     assert await assert_consistent(contested) == dict.fromkeys(IDS, 2)
-    assert [it async for it in contested.each(_strong_moves())] == []
+    assert [move async for move in contested.each(_strong_moves())] == []
 
 
 async def test_no_turn_is_played_while_it_is_open(contested: Store):
     await contested.write_many(put=[voted_game, *CANDIDATES])
     jobs = [write_until_known(contested, advance(closed_game, CANDIDATES, AFTER)) for _ in range(4)]
     votes = [write_until_known(contested, cast_vote(GAME, TURN, user_id_of(at), IDS[at % 3], NOW)) for at in range(6)]
-    ended = await race(*jobs, *votes)
-    assert (len(ended.won), len(ended.refused)) == (6, 4)
+    result = await race(*jobs, *votes)
+    assert (len(result.won), len(result.refused)) == (6, 4)
     assert await contested.get(game(GAME), strong=True) == voted_game
 
 
 async def test_a_turn_is_never_played_on_an_incomplete_list_of_candidates(contested: Store):
     await contested.write_many(put=[voted_game, C3])
 
-    async def job() -> Any:
+    async def close_and_advance() -> Any:
         # An eventually consistent read may return an older list of candidates.
         await close_current_turn(contested)
         return await write_until_known(contested, advance(closed_game, [C3], AFTER))
 
     proposals = [
-        write_until_known(contested, propose(voted_game, Proposal(it, "こちら。"), user_id_of(1), NOW))
-        for it in ("E3", "C5")
+        write_until_known(contested, propose(voted_game, Proposal(square, "こちら。"), user_id_of(1), NOW))
+        for square in ("E3", "C5")
     ]
-    proposed, advanced = await asyncio.gather(race(*proposals), race(job()))
-    found = [it async for it in contested.each(ballot_of(GAME, TURN))]
-    assert len(found) == 1 + len(proposed.won)
+    proposed, advanced = await asyncio.gather(race(*proposals), race(close_and_advance()))
+    ballot = [candidate async for candidate in contested.each(ballot_of(GAME, TURN))]
+    assert len(ballot) == 1 + len(proposed.won)
     assert len(advanced.won) == int(not proposed.won)
 
 
@@ -293,35 +299,35 @@ async def test_a_decided_candidate_accepts_no_more_votes(contested: Store):
     await contested.write_many(put=[voted_game, *CANDIDATES])
     won: list[Vote] = []
 
-    async def voting(at: int) -> Vote:
+    async def cast(at: int) -> Vote:
         for _ in range(at % 5):
             await asyncio.sleep(0)
         won.append(await write_until_known(contested, cast_vote(GAME, TURN, user_id_of(at), C3.candidate_id, NOW)))
         return won[-1]
 
-    async def deciding() -> dict[CandidateId, int]:
+    async def close_candidate() -> dict[CandidateId, int]:
         while len(won) < 3:
             await asyncio.sleep(0)
         key = binding_of(Candidate).key_of(C3)
         await write_until_known(contested, Plan(update(key, candidate_status.set("CLOSED"))))
         return await counts(contested)
 
-    ended, decided = await asyncio.gather(race(*map(voting, range(12))), deciding())
+    result, decided = await asyncio.gather(race(*map(cast, range(12))), close_candidate())
     late = await race(write_until_known(contested, cast_vote(GAME, TURN, user_id_of(50), C3.candidate_id, NOW)))
     assert len(late.refused) == 1
-    assert await assert_consistent(contested) == decided == {C3.candidate_id: len(ended.won)}
+    assert await assert_consistent(contested) == decided == {C3.candidate_id: len(result.won)}
 
 
 async def test_the_engine_opens_a_turn_once(contested: Store):
     await contested.put(voted_game)
-    ended = await race(
+    result = await race(
         *(
-            write_until_known(contested, open_candidates(voted_game, [Proposal(it.position, "堅実。")], NOW))
-            for it in CANDIDATES
+            write_until_known(contested, open_candidates(voted_game, [Proposal(candidate.position, "堅実。")], NOW))
+            for candidate in CANDIDATES
         )
     )
-    assert len(ended.won) == 1
-    assert [it async for it in contested.each(ballot_of(GAME, TURN))] == ended.won
+    assert len(result.won) == 1
+    assert [candidate async for candidate in contested.each(ballot_of(GAME, TURN))] == result.won
 
 
 @pytest.mark.parametrize("proposing", [True, False])
@@ -344,45 +350,49 @@ async def test_a_turn_is_reopened_once_and_not_after_the_next_close(contested: S
             await asyncio.sleep(0)
         return await write_until_known(contested, reopening)
 
-    ended, _ = await asyncio.gather(race(*map(reopen_after, range(0, 18, 3))), propose_and_close())
+    result, _ = await asyncio.gather(race(*map(reopen_after, range(0, 18, 3))), propose_and_close())
     late = await race(write_until_known(contested, reopening))
-    assert (len(ended.won), len(ended.refused), len(late.refused)) == (1, 5, 1)
-    found = await contested.get(game(GAME), strong=True)
-    assert found is not None
-    assert (found.closed_turn, found.voting_deadline) == (TURN, TOMORROW)
+    assert (len(result.won), len(result.refused), len(late.refused)) == (1, 5, 1)
+    stored = await contested.get(game(GAME), strong=True)
+    assert stored is not None
+    assert (stored.closed_turn, stored.voting_deadline) == (TURN, TOMORROW)
 
 
 async def test_the_ai_plays_a_turn_once(contested: Store):
     await contested.put(new_game)
     squares = ("D3", "C4", "F5", "E6")
-    ended = await race(*(write_until_known(contested, play_turn(new_game, it, NOW, DEADLINE)) for it in squares))
-    assert len(ended.won) == 1
-    assert [it async for it in contested.each(_strong_moves())] == ended.won
+    result = await race(
+        *(write_until_known(contested, play_turn(new_game, square, NOW, DEADLINE)) for square in squares)
+    )
+    assert len(result.won) == 1
+    assert [move async for move in contested.each(_strong_moves())] == result.won
 
 
 async def test_a_game_ends_once(contested: Store):
     await contested.put(full_game)
-    ended = await race(*(contested.write(finish(full_game, format_instant(START + at))) for at in range(5)))
-    found = await contested.get(game(GAME), strong=True)
-    assert found is not None
-    assert ended.allows(int(found.status == "FINISHED"))
-    assert all(it == found for it in ended.won)
+    result = await race(*(contested.write(finish(full_game, format_instant(START + at))) for at in range(5)))
+    stored = await contested.get(game(GAME), strong=True)
+    assert stored is not None
+    assert result.allows(int(stored.status == "FINISHED"))
+    assert all(finished == stored for finished in result.won)
 
 
 async def test_of_concurrent_registrations_profile_changes_and_comments_one_succeeds(contested: Store):
     names = [user_named(name) for name in ("はな", "민지", "Zoë")]
-    registered = await race(*(contested.write(register_user(it)) for it in names))
+    registered = await race(*(contested.write(register_user(registered_user)) for registered_user in names))
     stored = await contested.get(user(user_id_of(0)), strong=True)
     assert registered.allows(int(stored is not None))
-    assert all(it == stored for it in registered.won)
+    assert all(registered_user == stored for registered_user in registered.won)
     was = await contested.put(names[0])
-    changed = await race(*(contested.write(change_profile(was, it, None, None, SOON)) for it in ("花", "華", "はなこ")))
-    now = await contested.get(user(user_id_of(0)), strong=True)
-    assert now is not None
-    assert changed.allows(int(now != was))
+    changed = await race(
+        *(contested.write(change_profile(was, name, None, None, SOON)) for name in ("花", "華", "はなこ"))
+    )
+    stored = await contested.get(user(user_id_of(0)), strong=True)
+    assert stored is not None
+    assert changed.allows(int(stored != was))
     await contested.put(voted_game)
     commentary = await race(
-        *(write_until_known(contested, add_commentary(GAME, 0, it, NOW)) for it in ("静か。", "激しい。"))
+        *(write_until_known(contested, add_commentary(GAME, 0, text, NOW)) for text in ("静か。", "激しい。"))
     )
     assert len(commentary.won) == len(commentary.refused) == 1
 

@@ -24,7 +24,7 @@ async def account_id(strict: Store) -> str:
     voters = users(random, int(START))
     items = [*voters, *running_game(random, int(START) - 6 * 86_400, voters)]
     await strict.write_many(put=items)
-    proposed = next(it.created_by for it in items if isinstance(it, Candidate) and it.created_by != "AI")
+    proposed = next(item.created_by for item in items if isinstance(item, Candidate) and item.created_by != "AI")
     return proposed.removeprefix("USER#")
 
 
@@ -45,12 +45,16 @@ async def test_counts_stay_equal_to_votes_and_moves_stay(strict: Store, clock: M
     await remove_account(strict, clock, account_id)
     after = [item async for item in strict.scan(board_game)]
     for kind in (Move, Candidate, Vote):
-        assert sum(isinstance(it, kind) for it in before) == sum(isinstance(it, kind) for it in after)
-    votes = Counter((it.turn_number, it.candidate_id) for it in after if isinstance(it, Vote))
-    counts = {(it.turn_number, it.candidate_id): it.vote_count for it in after if isinstance(it, Candidate)}
+        assert sum(isinstance(item, kind) for item in before) == sum(isinstance(item, kind) for item in after)
+    votes = Counter((vote.turn_number, vote.candidate_id) for vote in after if isinstance(vote, Vote))
+    counts = {
+        (candidate.turn_number, candidate.candidate_id): candidate.vote_count
+        for candidate in after
+        if isinstance(candidate, Candidate)
+    }
     assert {key: count for key, count in counts.items() if count} == votes
-    moves = sorted(repr(it) for it in before if isinstance(it, Move))
-    assert sorted(repr(it) for it in after if isinstance(it, Move)) == moves
+    moves = sorted(repr(item) for item in before if isinstance(item, Move))
+    assert sorted(repr(item) for item in after if isinstance(item, Move)) == moves
 
 
 async def test_a_second_removal_changes_nothing(strict: Store, clock: ManualClock, account_id: str):
@@ -61,7 +65,9 @@ async def test_a_second_removal_changes_nothing(strict: Store, clock: ManualCloc
 
 
 async def test_each_vote_of_a_removed_account_gets_a_different_id(strict: Store, clock: ManualClock, account_id: str):
-    others = {it.user_id async for it in strict.scan(board_game) if isinstance(it, Vote)}
+    others = {item.user_id async for item in strict.scan(board_game) if isinstance(item, Vote)}
     await remove_account(strict, clock, account_id)
-    new = [it.user_id async for it in strict.scan(board_game) if isinstance(it, Vote) and it.user_id not in others]
+    new = [
+        item.user_id async for item in strict.scan(board_game) if isinstance(item, Vote) and item.user_id not in others
+    ]
     assert len(new) == len(set(new)) > 1

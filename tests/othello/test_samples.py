@@ -24,7 +24,7 @@ def sample_users() -> list[User]:
 
 def items_of_kind(items: list[object], kind: type) -> list:
     """The items of one kind."""
-    return [it for it in items if isinstance(it, kind)]
+    return [item for item in items if isinstance(item, kind)]
 
 
 @pytest.fixture(scope="module", params=["BLACK", "WHITE"])
@@ -69,34 +69,36 @@ def test_moves_of_the_crowd_are_elected_and_counts_equal_votes(finished: list[ob
     candidates, votes = items_of_kind(finished, Candidate), items_of_kind(finished, Vote)
     tally = Counter(vote.candidate_id for vote in votes)
     assert len({(vote.turn_number, vote.user_id) for vote in votes}) == len(votes)
-    assert {it.candidate_id: it.vote_count for it in candidates if it.vote_count} == dict(tally)
+    assert {candidate.candidate_id: candidate.vote_count for candidate in candidates if candidate.vote_count} == dict(
+        tally
+    )
     for move in items_of_kind(finished, Move):
-        ballot = [it for it in candidates if it.turn_number == move.turn_number]
+        ballot = [candidate for candidate in candidates if candidate.turn_number == move.turn_number]
         if move.side == game.ai_side or move.position == "PASS":
             assert not ballot
             assert move.candidate_id is None
         else:
             best = winning_candidate(ballot)
             assert (move.position, move.candidate_id) == (best.position, best.candidate_id)
-            assert {it.candidate_id: it.status for it in ballot} == {
-                it.candidate_id: "ADOPTED" if it is best else "CLOSED" for it in ballot
+            assert {candidate.candidate_id: candidate.status for candidate in ballot} == {
+                candidate.candidate_id: "ADOPTED" if candidate is best else "CLOSED" for candidate in ballot
             }
 
 
 def test_candidates_are_created_and_voted_for_before_the_deadline(finished: list[object]):
-    candidates = {it.candidate_id: it for it in items_of_kind(finished, Candidate)}
-    for it in candidates.values():
-        assert it.candidate_id == candidate_id(it.game_id, it.turn_number, it.position)
-        assert it.created_at < it.voting_deadline
-        assert it.voting_deadline.endswith("T15:00:00Z")
+    candidates = {candidate.candidate_id: candidate for candidate in items_of_kind(finished, Candidate)}
+    for candidate in candidates.values():
+        assert candidate.candidate_id == candidate_id(candidate.game_id, candidate.turn_number, candidate.position)
+        assert candidate.created_at < candidate.voting_deadline
+        assert candidate.voting_deadline.endswith("T15:00:00Z")
     for vote in items_of_kind(finished, Vote):
         voted_candidate = candidates[vote.candidate_id]
         assert voted_candidate.created_at <= vote.created_at < voted_candidate.voting_deadline
 
 
 def test_every_turn_has_commentary(finished: list[object]):
-    turns = [it.turn_number for it in items_of_kind(finished, Commentary)]
-    assert turns == [it.turn_number for it in items_of_kind(finished, Move)]
+    turns = [commentary.turn_number for commentary in items_of_kind(finished, Commentary)]
+    assert turns == [move.turn_number for move in items_of_kind(finished, Move)]
 
 
 @pytest.mark.parametrize("ai_side", ["BLACK", "WHITE"])
@@ -108,10 +110,10 @@ def test_a_running_game_has_an_open_vote(ai_side: Side, turns: int):
     assert turns <= game.current_turn <= turns + 1
     assert side_of(game.current_turn) != ai_side
     assert game.board_state == format_board(replay_moves(items_of_kind(items, Move)))
-    open_now = [it for it in items_of_kind(items, Candidate) if it.status == "VOTING"]
+    open_now = [candidate for candidate in items_of_kind(items, Candidate) if candidate.status == "VOTING"]
     assert open_now
-    assert {it.turn_number for it in open_now} == {game.current_turn}
-    assert {it.voting_deadline for it in open_now} == {game.voting_deadline}
+    assert {candidate.turn_number for candidate in open_now} == {game.current_turn}
+    assert {candidate.voting_deadline for candidate in open_now} == {game.voting_deadline}
     assert game.closed_turn != game.current_turn
 
 

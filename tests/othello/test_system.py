@@ -48,7 +48,7 @@ async def test_the_demo_turn_ends_at_the_next_midnight_in_tokyo(embedded: Store,
 
 async def test_any_user_can_vote_in_the_demo_turn(embedded: Store, clock: ManualClock):
     system = await fill_demo(embedded, clock)
-    ballot = [it async for it in embedded.each(ballot_of(A_GAME, TURNS))]
+    ballot = [candidate async for candidate in embedded.each(ballot_of(A_GAME, TURNS))]
     user_id = user_identity().account_id
     await embedded.write(cast_vote(A_GAME, TURNS, user_id, ballot[0].candidate_id, format_instant(clock.now())))
     home = await system.home(user_identity())
@@ -58,20 +58,20 @@ async def test_any_user_can_vote_in_the_demo_turn(embedded: Store, clock: Manual
 
 async def test_the_demo_moves_are_in_the_past(embedded: Store, clock: ManualClock):
     await fill_demo(embedded, clock)
-    moves = [it async for it in embedded.each(moves_of(A_GAME))]
-    assert [it.turn_number for it in moves] == list(range(TURNS))
-    assert all(it.created_at <= format_instant(clock.now()) for it in moves)
-    votes = [it async for it in embedded.scan(board_game) if isinstance(it, Vote)]
+    moves = [move async for move in embedded.each(moves_of(A_GAME))]
+    assert [move.turn_number for move in moves] == list(range(TURNS))
+    assert all(move.created_at <= format_instant(clock.now()) for move in moves)
+    votes = [item async for item in embedded.scan(board_game) if isinstance(item, Vote)]
     assert len(votes) == 9 * 3 + 4
 
 
 async def test_a_second_run_of_the_demo_changes_nothing(strict: Store, clock: ManualClock):
     system = await fill_demo(strict, clock)
     assert system.demo is not None
-    shown = await all_items(strict, [board_game])
+    before = await all_items(strict, [board_game])
     await clock.advance(5 * 86_400)
     await system.demo()
-    assert await all_items(strict, [board_game]) == shown
+    assert await all_items(strict, [board_game]) == before
 
 
 async def test_the_demo_adds_no_game_to_a_store_with_games(embedded: Store, clock: ManualClock):
@@ -86,9 +86,9 @@ async def test_an_interrupted_demo_is_resumed(strict: Store, clock: ManualClock)
     with pytest.raises(StoreFailed):
         await fill_demo(FailingStore(strict, 40), clock)  # type: ignore[arg-type]  delegates to a store
     await fill_demo(strict, clock)
-    found = await strict.get(game(A_GAME), strong=True)
-    assert isinstance(found, Game)
-    assert (found.current_turn, found.opened_turn) == (TURNS, TURNS)
+    stored_game = await strict.get(game(A_GAME), strong=True)
+    assert isinstance(stored_game, Game)
+    assert (stored_game.current_turn, stored_game.opened_turn) == (TURNS, TURNS)
 
 
 async def test_a_turn_after_its_deadline_shows_no_end(embedded: Store, clock: ManualClock):
@@ -100,8 +100,8 @@ async def test_a_turn_after_its_deadline_shows_no_end(embedded: Store, clock: Ma
 
 async def test_a_closed_turn_shows_no_end(embedded: Store, clock: ManualClock):
     system = await fill_demo(embedded, clock)
-    found = await embedded.get(game(A_GAME), strong=True)
-    assert found is not None
-    await embedded.write_many(put=[msgspec.structs.replace(found, closed_turn=TURNS)])
+    stored_game = await embedded.get(game(A_GAME), strong=True)
+    assert stored_game is not None
+    await embedded.write_many(put=[msgspec.structs.replace(stored_game, closed_turn=TURNS)])
     home = await system.home(user_identity())
     assert (home.turn, home.ends_at, home.votes) == (TURNS, None, None)

@@ -71,8 +71,8 @@ async def test_a_turn_is_closed_at_its_deadline_and_once(store: Store):
     await store.put(voted_game)
     await assert_refused(store, close_turn(GAME, TURN, format_instant(START + 3599)))
     await assert_refused(store, close_turn(GAME, TURN + 1, DEADLINE))
-    now = await store.write(close_turn(GAME, TURN, DEADLINE))
-    assert now == replace(closed_game, updated_at=DEADLINE)
+    closed = await store.write(close_turn(GAME, TURN, DEADLINE))
+    assert closed == replace(closed_game, updated_at=DEADLINE)
     await assert_refused(store, close_turn(GAME, TURN, AFTER))
 
 
@@ -86,9 +86,9 @@ async def test_a_closed_turn_without_candidates_can_be_reopened(store: Store):
     await assert_refused(store, reopen_turn(closed_game, TOMORROW, AFTER))
     await store.write(close_turn(GAME, TURN, DEADLINE))
     await store.write(reopen_turn(closed_game, TOMORROW, AFTER))
-    now = await store.get(game(GAME), strong=True)
-    assert now == replace(voted_game, voting_deadline=TOMORROW, updated_at=AFTER)
-    await store.write(propose(now, REASON, user_id_of(1), AFTER))
+    reopened = await store.get(game(GAME), strong=True)
+    assert reopened == replace(voted_game, voting_deadline=TOMORROW, updated_at=AFTER)
+    await store.write(propose(reopened, REASON, user_id_of(1), AFTER))
 
 
 @pytest.mark.parametrize("square", votable_squares(closed_game))
@@ -112,7 +112,7 @@ def test_a_turn_is_reopened_only_with_a_later_deadline_in_the_future():
     assert violation_code(reopen_turn, replace(closed_game, current_turn=2), TOMORROW, AFTER) == "not_closed"
 
 
-def test_most_votes_win_and_of_equals_the_earliest():
+def test_the_candidate_with_most_votes_wins_and_of_a_tie_the_earliest():
     late, early = replace(C3, created_at=SOON), E3
     assert winning_candidate([late, early]) is early
     assert winning_candidate([early, late]) is early
@@ -126,8 +126,8 @@ async def test_the_elected_candidate_is_played(store: Store):
     winner = replace(E3, vote_count=2)
     await store.write_many(put=[closed_game, C3, winner, C5])
     await store.write(advance(closed_game, [C3, winner, C5], AFTER))
-    keys = [binding_of(Candidate).key_of(it) for it in (C3, E3, C5)]
-    assert [it and it.status for it in await store.snapshot(*keys)] == ["CLOSED", "ADOPTED", "CLOSED"]
+    keys = [binding_of(Candidate).key_of(proposed) for proposed in (C3, E3, C5)]
+    assert [proposed and proposed.status for proposed in await store.snapshot(*keys)] == ["CLOSED", "ADOPTED", "CLOSED"]
     move = await store.get(Move.key(game_id=GAME, turn_number=TURN), strong=True)
     assert move == Move(
         game_id=GAME,
@@ -168,10 +168,12 @@ async def test_a_candidate_is_decided_on_once(embedded: Store, status: str):
 
 @pytest.mark.parametrize("left_out", ["C3", "E3", "C5"])
 async def test_a_turn_is_not_played_on_an_incomplete_list_of_candidates(embedded: Store, left_out: str):
-    everything = [replace(C3, vote_count=3), E3, C5]
-    await embedded.write_many(put=[closed_game, *everything])
-    await assert_refused(embedded, advance(closed_game, [it for it in everything if it.position != left_out], AFTER))
-    await embedded.write(advance(closed_game, everything, AFTER))
+    candidates = [replace(C3, vote_count=3), E3, C5]
+    await embedded.write_many(put=[closed_game, *candidates])
+    await assert_refused(
+        embedded, advance(closed_game, [proposed for proposed in candidates if proposed.position != left_out], AFTER)
+    )
+    await embedded.write(advance(closed_game, candidates, AFTER))
 
 
 async def test_a_reopened_turn_is_not_played_on_the_state_before(embedded: Store):
@@ -190,9 +192,9 @@ async def test_every_square_of_a_wide_board_is_decided_in_one_transaction(store:
     assert len(proposed) == 20
     await store.write_many(put=[wide, *proposed])
     await store.write(advance(wide, proposed, AFTER))
-    keys = [binding_of(Candidate).key_of(it) for it in proposed]
-    found = [it.status for it in await store.snapshot(*keys) if it]
-    assert sorted(found) == ["ADOPTED", *["CLOSED"] * 19]
+    keys = [binding_of(Candidate).key_of(candidate) for candidate in proposed]
+    statuses = [candidate.status for candidate in await store.snapshot(*keys) if candidate]
+    assert sorted(statuses) == ["ADOPTED", *["CLOSED"] * 19]
 
 
 async def test_the_ai_plays_and_the_crowd_gets_a_deadline(store: Store):
@@ -214,7 +216,7 @@ def test_a_turn_of_the_crowd_needs_a_deadline_in_the_future():
 
 
 def plan_of(board: Any, ai_side: str, turn: int, position: str, deadline: str | None) -> Plan[Move]:
-    """A move on that board."""
+    """The plan of a move on that board."""
     return play_turn(
         replace(new_game, board_state=format_board(board), ai_side=ai_side, current_turn=turn), position, SOON, deadline
     )

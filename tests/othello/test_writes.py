@@ -59,8 +59,8 @@ async def test_a_user_id_is_registered_once(store: Store):
 async def test_a_profile_change_fails_after_a_concurrent_one(store: Store):
     await store.put(HANA)
     await store.write(change_profile(HANA, "花", "/icons/hana.png", "hana@example.com", SOON))
-    now = await store.get(user(user_id_of(1)), strong=True)
-    assert now == replace(HANA, username="花", icon_url="/icons/hana.png", email="hana@example.com", updated_at=SOON)
+    stored = await store.get(user(user_id_of(1)), strong=True)
+    assert stored == replace(HANA, username="花", icon_url="/icons/hana.png", email="hana@example.com", updated_at=SOON)
     await assert_refused(store, change_profile(HANA, "華", None, None, AFTER))
 
 
@@ -93,8 +93,12 @@ def test_a_game_with_progress_or_a_wrong_setting_cannot_be_opened(changes: dict[
 
 async def test_the_engine_opens_a_turn_with_candidates(store: Store):
     await store.put(voted_game)
-    await store.write(open_candidates(voted_game, [Proposal(it.position, it.description) for it in (C3, E3, C5)], NOW))
-    keys = [binding_of(Candidate).key_of(it) for it in (C3, E3, C5)]
+    await store.write(
+        open_candidates(
+            voted_game, [Proposal(proposed.position, proposed.description) for proposed in (C3, E3, C5)], NOW
+        )
+    )
+    keys = [binding_of(Candidate).key_of(proposed) for proposed in (C3, E3, C5)]
     assert await store.snapshot(*keys) == [C3, E3, C5]
     assert await store.get(game(GAME), strong=True) == replace(voted_game, opened_turn=TURN)
 
@@ -108,7 +112,9 @@ async def test_the_engine_opens_a_turn_once_whatever_the_squares(embedded: Store
 
 async def test_the_engine_opens_all_candidates_or_none(store: Store):
     await store.write_many(put=[voted_game, E3])
-    await assert_refused(store, open_candidates(voted_game, [Proposal(it.position, "手") for it in (C3, E3)], NOW))
+    await assert_refused(
+        store, open_candidates(voted_game, [Proposal(proposed.position, "手") for proposed in (C3, E3)], NOW)
+    )
 
 
 @pytest.mark.parametrize("number", [0, 4])
@@ -119,10 +125,12 @@ def test_the_engine_opens_one_to_three_candidates(number: int):
 
 async def test_a_user_proposes_a_square_without_a_candidate(store: Store):
     await store.write_many(put=[voted_game, E3])
-    made = await store.write(propose(voted_game, REASON, user_id_of(1), SOON))
-    assert made == candidate("C3", created_by=f"USER#{user_id_of(1)}", description=REASON.description, created_at=SOON)
-    assert made.voting_deadline == voted_game.voting_deadline
-    await assert_query_returns(store, candidates_by(user_id_of(1)), made)
+    proposed = await store.write(propose(voted_game, REASON, user_id_of(1), SOON))
+    assert proposed == candidate(
+        "C3", created_by=f"USER#{user_id_of(1)}", description=REASON.description, created_at=SOON
+    )
+    assert proposed.voting_deadline == voted_game.voting_deadline
+    await assert_query_returns(store, candidates_by(user_id_of(1)), proposed)
     await assert_refused(store, propose(voted_game, Proposal("E3", "こちら"), user_id_of(2), SOON))
 
 
@@ -208,8 +216,8 @@ async def test_a_changed_vote_moves_from_one_count_to_the_other(store: Store):
     first = vote(1, C3.candidate_id)
     await store.write_many(put=[voted_game, first, vote(2, C3.candidate_id), replace(C3, vote_count=2), E3, C5])
     await store.write(change_vote(first, E3.candidate_id, SOON))
-    now = await store.get(vote_of(GAME, TURN, user_id_of(1)), strong=True)
-    assert now == replace(first, candidate_id=E3.candidate_id, updated_at=SOON)
+    stored = await store.get(vote_of(GAME, TURN, user_id_of(1)), strong=True)
+    assert stored == replace(first, candidate_id=E3.candidate_id, updated_at=SOON)
     assert await counts(store) == await tally(store) == {C3.candidate_id: 1, E3.candidate_id: 1}
     await assert_refused(store, change_vote(first, C5.candidate_id, SOON))
 
