@@ -15,5 +15,5 @@ strict = store_fixture(["strict"], TABLES)
 
 @pytest.fixture
 def clock() -> ManualClock:
-    """The clock of the test, which stands still until it is advanced."""
+    """The clock of the test, advanced by hand."""
     return ManualClock(START)

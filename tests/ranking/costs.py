@@ -42,8 +42,8 @@ async def store_month(store: Store) -> None:
 async def store_two_players(store: Store) -> None:
     """Store two players with names of five Hangul."""
     for user_id, name in ((HANA, "달빛여우님"), (MINHO, "푸른호랑이")):
-        made = player(user_id, name, "57.25", "123456", current_day=DAY, values_at=NOON)
-        await store.write(writes.enter_player(made, DAY, NOON))
+        new_player = player(user_id, name, "57.25", "123456", current_day=DAY, values_at=NOON)
+        await store.write(writes.enter_player(new_player, DAY, NOON))
 
 
 def page_case(fill, query: Query, limit: int) -> Case:

@@ -53,9 +53,9 @@ def claim_of(holder: Profile) -> NameClaim:
 
 async def load_profile(store: Store, user_id: str) -> Profile:
     """Read the profile of an existing player."""
-    found = await store.get(profile(UserId(user_id)))
-    assert found is not None
-    return found
+    stored = await store.get(profile(UserId(user_id)))
+    assert stored is not None
+    return stored
 
 
 async def holder_of(store: Store, name: str) -> str | None:
@@ -84,9 +84,13 @@ async def write_until_known(store: Store, make_plan, token: str) -> bool:
 async def assert_name_claims_match(store: Store) -> None:
     """Every folded name of a profile has a claim by its player, and every claim has such a profile."""
     entities = [entity async for entity in store.scan(store.tables[0])]
-    claims = {it.name_lower: it.holder for it in entities if isinstance(it, NameClaim)}
-    held = {it.name_lower: it.user_id for it in entities if isinstance(it, Profile) and it.name_lower is not None}
-    named = [it for it in entities if isinstance(it, Profile) and it.name_lower is not None]
-    assert claims == held
-    assert len(named) == len(held)
-    assert all(it.name_lower == fold_name(it.name) for it in named)
+    claims = {claim.name_lower: claim.holder for claim in entities if isinstance(claim, NameClaim)}
+    holders = {
+        entity.name_lower: entity.user_id
+        for entity in entities
+        if isinstance(entity, Profile) and entity.name_lower is not None
+    }
+    named = [entity for entity in entities if isinstance(entity, Profile) and entity.name_lower is not None]
+    assert claims == holders
+    assert len(named) == len(holders)
+    assert all(holder.name_lower == fold_name(holder.name) for holder in named)

@@ -68,7 +68,7 @@ def power_row(day: Snapshot) -> PowerRow:
     return PowerRow(user_id=day.user_id, name=day.name, power=day.power)
 
 
-async def test_the_official_ranking_by_level_begins_with_the_first(store: Store):
+async def test_the_official_ranking_by_level_is_in_the_order_of_ranks(store: Store):
     expected = [
         LevelRank(user_id=day.user_id, name=day.name, level=day.level, level_rank=day.level_rank)
         for day in (SORA_DAY, HANA_DAY, MINHO_DAY)
@@ -84,7 +84,7 @@ async def test_the_official_ranking_by_power_has_only_players_with_a_rank(store:
     await assert_query_returns(await fill_store(store), official_powers(DAY), *expected)
 
 
-async def test_all_players_of_a_day_by_level_come_page_by_page_from_the_highest(store: Store):
+async def test_the_players_of_a_day_are_paged_by_level_from_the_highest(store: Store):
     await fill_store(store)
 
     async def read() -> list[LevelRow]:
@@ -93,7 +93,7 @@ async def test_all_players_of_a_day_by_level_come_page_by_page_from_the_highest(
     await eventually(read, [level_row(SORA_DAY), level_row(HANA_DAY), level_row(MINHO_DAY)])
 
 
-async def test_all_players_of_a_day_by_power_come_page_by_page_from_the_highest(store: Store):
+async def test_the_players_of_a_day_are_paged_by_power_from_the_highest(store: Store):
     await fill_store(store)
 
     async def read() -> list[PowerRow]:
@@ -114,7 +114,7 @@ async def test_the_history_of_a_player_begins_with_the_newest_day(store: Store):
     await assert_query_returns(store, history(HANA), HANA_DAY, BEFORE)
 
 
-async def test_the_history_between_two_days_holds_both(store: Store):
+async def test_the_history_between_two_days_includes_both(store: Store):
     days = [a_snapshot(HANA, str(at), day=date(2026, 1, 1) + timedelta(days=at)) for at in range(40)]
     await store.write_many(put=days)
     await assert_query_returns(
@@ -122,7 +122,7 @@ async def test_the_history_between_two_days_holds_both(store: Store):
     )
 
 
-async def test_players_within_a_range_of_levels_both_ends_included(store: Store):
+async def test_a_range_of_levels_includes_both_ends(store: Store):
     await fill_store(store)
     await assert_query_returns(
         store, levels_between(DAY, Decimal(50), Decimal("57.25")), level_row(HANA_DAY), level_row(MINHO_DAY)
@@ -130,14 +130,14 @@ async def test_players_within_a_range_of_levels_both_ends_included(store: Store)
     await assert_query_returns(store, levels_between(DAY, Decimal("50.0001"), Decimal("57.2499")))
 
 
-async def test_players_within_a_range_of_powers_both_ends_included(store: Store):
+async def test_a_range_of_powers_includes_both_ends(store: Store):
     await fill_store(store)
     await assert_query_returns(
         store, powers_between(DAY, Decimal(300), Decimal(12000)), power_row(HANA_DAY), power_row(SORA_DAY)
     )
 
 
-async def test_the_next_lower_players_come_nearest_first(store: Store):
+async def test_the_next_lower_players_are_listed_nearest_first(store: Store):
     await fill_store(store)
     await assert_query_returns(
         store, levels_down_from(DAY, Decimal("57.25")), level_row(HANA_DAY), level_row(MINHO_DAY)
@@ -145,7 +145,7 @@ async def test_the_next_lower_players_come_nearest_first(store: Store):
     await assert_query_returns(store, powers_down_from(DAY, Decimal(11999)), power_row(SORA_DAY))
 
 
-async def test_the_next_higher_players_come_nearest_first(store: Store):
+async def test_the_next_higher_players_are_listed_nearest_first(store: Store):
     await fill_store(store)
     await assert_query_returns(store, levels_up_from(DAY, Decimal(50)), level_row(HANA_DAY), level_row(SORA_DAY))
     await assert_query_returns(store, powers_up_from(DAY, Decimal(300)), power_row(HANA_DAY), power_row(MINHO_DAY))
@@ -153,9 +153,9 @@ async def test_the_next_higher_players_come_nearest_first(store: Store):
 
 async def test_a_name_is_found_in_any_spelling(store: Store):
     await store.write(enter_player(player(HANA, "Straße"), DAY, NOON))
-    found = NamedPlayer(user_id=HANA, name="Straße")
+    holder = NamedPlayer(user_id=HANA, name="Straße")
     for typed in ("Straße", "STRASSE", "ｓtrasse"):
-        await assert_query_returns(store, find_by_name(typed), found)
+        await assert_query_returns(store, find_by_name(typed), holder)
     await assert_query_returns(store, find_by_name("Strase"))
 
 
@@ -167,11 +167,11 @@ async def test_a_claim_names_the_holder(store: Store):
     assert await holder_of(store, "World") is None
 
 
-async def test_a_profile_is_read_as_of_now(store: Store):
-    enter = player(HANA, "Hello", "57.25", first_day=DAY, current_day=DAY, values_at=NOON)
-    await store.write(enter_player(enter, DAY, NOON))
+async def test_a_profile_is_read_strongly(store: Store):
+    entered = player(HANA, "Hello", "57.25", first_day=DAY, current_day=DAY, values_at=NOON)
+    await store.write(enter_player(entered, DAY, NOON))
     assert profile(HANA).strong
-    assert await load_profile(store, HANA) == enter
+    assert await load_profile(store, HANA) == entered
 
 
 async def test_several_players_of_a_day_are_read_together(store: Store):
@@ -180,7 +180,7 @@ async def test_several_players_of_a_day_are_read_together(store: Store):
     assert await store.get_many(keys, strong=True) == [SORA_DAY, None, HANA_DAY]
 
 
-async def test_a_snapshot_is_that_of_its_day(store: Store):
+async def test_a_snapshot_is_read_by_player_and_day(store: Store):
     await fill_store(store)
     assert await store.get(snapshot(HANA, DAY - timedelta(days=1)), strong=True) == BEFORE
 
@@ -189,20 +189,20 @@ def published(day: date) -> Day:
     return Day(date=day, players=3, as_of=NOON, published_at=TOMORROW)
 
 
-async def test_the_newest_published_day_is_the_first(store: Store):
+async def test_the_newest_published_day_is_listed_first(store: Store):
     days = [published(day) for day in (date(2025, 12, 31), date(2026, 1, 2), date(2026, 1, 10))]
     await store.write_many(put=[days[2], days[0], days[1]])
     await eventually(lambda: store.first(newest_day()), days[2])
 
 
-async def test_the_last_published_day_before_a_day_is_the_first(store: Store):
+async def test_the_days_before_a_day_are_listed_from_the_last_published(store: Store):
     days = [published(day) for day in (date(2025, 12, 31), date(2026, 1, 2), date(2026, 1, 10))]
     await store.write_many(put=days)
     await assert_query_returns(store, days_before(date(2026, 1, 10)), days[1], days[0])
     await assert_query_returns(store, days_before(date(2025, 12, 31)))
 
 
-async def test_published_days_between_two_days_come_in_order(store: Store):
+async def test_published_days_between_two_days_are_listed_in_order(store: Store):
     days = [published(date(2026, 1, 1) + timedelta(days=at)) for at in range(5)]
     await store.write_many(put=days)
     await assert_query_returns(store, published_days(date(2026, 1, 2), date(2026, 1, 4)), *days[1:4])

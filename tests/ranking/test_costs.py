@@ -18,10 +18,10 @@ async def test_every_access_pattern_costs_its_budget(priced: Store):
 async def test_a_snapshot_in_a_batch_costs_three_units_and_one_for_each_official_rank(
     priced: Store, ranks: dict[str, int], units: int
 ):
-    day = a_snapshot("456e7890-e89b-12d3-a456-426614174001", "57.25", "123456", name="달빛여우님", **ranks)
+    snapshot = a_snapshot("456e7890-e89b-12d3-a456-426614174001", "57.25", "123456", name="달빛여우님", **ranks)
     with priced.measured("a snapshot") as consumed:
-        await priced.write_many(put=[day])
+        await priced.write_many(put=[snapshot])
     assert consumed.writes == units
-    with priced.measured("the same again") as again:
-        await priced.write_many(put=[day])
-    assert again.writes == 1
+    with priced.measured("the same again") as second_write:
+        await priced.write_many(put=[snapshot])
+    assert second_write.writes == 1

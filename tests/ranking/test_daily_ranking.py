@@ -57,9 +57,9 @@ async def store_players(store: Store, *, fixed: bool = True) -> Store:
 
 async def stored_items(store: Store) -> list[str]:
     """All items of the day, in a form to compare."""
-    items = [it async for it in store.scan(store.tables[0])]
-    days = [replace(it, published_at=TOMORROW) if isinstance(it, Day) else it for it in items]
-    return sorted(repr(it) for it in days if isinstance(it, Snapshot | Histogram | Day | RosterPart))
+    items = [item async for item in store.scan(store.tables[0])]
+    days = [replace(item, published_at=TOMORROW) if isinstance(item, Day) else item for item in items]
+    return sorted(repr(item) for item in days if isinstance(item, Snapshot | Histogram | Day | RosterPart))
 
 
 async def run_job(store: Store, now: str = TOMORROW, **options) -> Day:
@@ -83,11 +83,11 @@ async def run_and_kill_after(store: Store, batches: int) -> None:
 async def test_every_player_has_a_snapshot_of_a_published_day(store: Store):
     await store_players(store)
     assert await run_job(store) == Day(date=DAY, players=180, as_of=AS_OF, published_at=TOMORROW)
-    found = await store.get_many([snapshot(user_id, DAY) for user_id in IDS], strong=True)
-    assert [(it.user_id, it.name, it.level, it.power) for it in found if it] == [
+    snapshots = await store.get_many([snapshot(user_id, DAY) for user_id in IDS], strong=True)
+    assert [(stored.user_id, stored.name, stored.level, stored.power) for stored in snapshots if stored] == [
         (row.user_id, row.name, row.level, row.power) for row in STANDINGS
     ]
-    by_level = {it.level: it.level_rank for it in found if it}
+    by_level = {stored.level: stored.level_rank for stored in snapshots if stored}
     assert (by_level[Decimal(59)], by_level[Decimal(26)], by_level[Decimal(25)]) == (1, 100, None)
     await eventually(lambda: store.count(official_levels(DAY)), 102)
     await eventually(lambda: store.count(levels(DAY)), 180)
@@ -97,10 +97,10 @@ async def test_the_histogram_of_the_day_leads_to_every_rank(embedded: Store):
     await run_job(await store_players(embedded))
     stored_histogram = await embedded.get(histogram(DAY, "LEVEL"), strong=True)
     assert stored_histogram is not None
-    found = find_rank(stored_histogram, Decimal(20))
-    assert isinstance(found, RankInBucket)
-    inside = [row for row in STANDINGS if found.low <= row.level <= found.high]
-    assert found.known + len(inside) == 118
+    rank = find_rank(stored_histogram, Decimal(20))
+    assert isinstance(rank, RankInBucket)
+    inside = [row for row in STANDINGS if rank.low <= row.level <= rank.high]
+    assert rank.known + len(inside) == 118
 
 
 async def test_two_runs_at_once_store_the_same_as_one_run(contested: Store):
@@ -118,8 +118,8 @@ async def test_a_run_that_is_killed_and_restarted_stores_the_same_as_one_run(con
     await run_and_kill_after(contested, 1)
     assert await contested.get(published_day(DAY)) is None
     await run_job(contested)
-    found = await contested.get_many([snapshot(user_id, DAY) for user_id in IDS], strong=True)
-    assert all(found)
+    snapshots = await contested.get_many([snapshot(user_id, DAY) for user_id in IDS], strong=True)
+    assert all(snapshots)
     assert len(await stored_items(contested)) == 184
 
 
@@ -150,7 +150,7 @@ async def grow_for_days(store: Store) -> None:
 
 
 CHANGES: dict[str, Callable[[Store], Awaitable[None]]] = {
-    it.__name__: it for it in (retire, lose_name, rename_player, enter_late, grow_for_days)
+    change.__name__: change for change in (retire, lose_name, rename_player, enter_late, grow_for_days)
 }
 
 
@@ -178,12 +178,12 @@ async def test_changes_during_a_run_do_not_change_the_day(embedded: Store, chang
     await embedded.restore(tmp_path / "evening.db")
     first = [True]
 
-    async def meanwhile(_: UserId) -> None:
+    async def change_once(_: UserId) -> None:
         if first:
             first.clear()
             await CHANGES[change](embedded)
 
-    await run_job(embedded, on_batch=meanwhile)
+    await run_job(embedded, on_batch=change_once)
     assert await stored_items(embedded) == undisturbed
 
 
@@ -193,8 +193,10 @@ async def test_changes_after_midnight_do_not_change_the_day_before(embedded: Sto
     await store_players(embedded)
     await run_job(embedded)
     await rank_day_after(embedded, NEXT, "2026-02-22T15:00:00Z", CHANGES[change])
-    found = await embedded.get_many([snapshot(user_id, NEXT) for user_id in IDS])
-    assert [it and (it.name, it.level) for it in found] == [(row.name, row.level) for row in STANDINGS]
+    snapshots = await embedded.get_many([snapshot(user_id, NEXT) for user_id in IDS])
+    assert [stored and (stored.name, stored.level) for stored in snapshots] == [
+        (row.name, row.level) for row in STANDINGS
+    ]
     assert await embedded.get(snapshot(UserId("p0005"), NEXT)) is None
 
 
@@ -243,11 +245,13 @@ async def test_a_run_stops_when_another_has_published(embedded: Store):
     await store_players(embedded)
     batch_ends: list[str] = []
 
-    async def meanwhile(user_id: UserId) -> None:
+    async def publish_in_another_run(user_id: UserId) -> None:
         batch_ends.append(user_id)
         await run_job(embedded)
 
-    assert (await run_job(embedded, now="2026-02-22T09:00:00Z", on_batch=meanwhile)).published_at == TOMORROW
+    assert (
+        await run_job(embedded, now="2026-02-22T09:00:00Z", on_batch=publish_in_another_run)
+    ).published_at == TOMORROW
     assert batch_ends == ["p099"]
 
 
@@ -292,5 +296,10 @@ async def test_values_imported_after_midnight_belong_to_the_next_day(store: Stor
     await create_roster(store, DAY, players)
     await store.write(import_values(await load_profile(store, "p1"), Decimal(98), Decimal(1), TOMORROW, NEXT, TOMORROW))
     await run_job(store)
-    found = await store.get_many([snapshot(user_id, DAY) for user_id in players], strong=True)
-    assert [it and (it.level, it.level_rank) for it in found] == [(10, 3), (11, 2), (12, 1), None]
+    snapshots = await store.get_many([snapshot(user_id, DAY) for user_id in players], strong=True)
+    assert [stored and (stored.level, stored.level_rank) for stored in snapshots] == [
+        (10, 3),
+        (11, 2),
+        (12, 1),
+        None,
+    ]

@@ -21,11 +21,11 @@ def test_the_table_has_the_keys_of_the_document():
 
 
 def test_the_indexes_are_those_of_the_document():
-    found = {
+    indexes = {
         index.name: (index.pk.name, index.sk and (index.sk.name, index.sk.type), index.projection)
         for index in ranking.schema().indexes
     }
-    assert found == {
+    assert indexes == {
         "GSI_Official_Level_Rank": ("SK", ("Level_Rank", "N"), include("Name", "Level")),
         "GSI_Official_Power_Rank": ("SK", ("Power_Rank", "N"), include("Name", "Power")),
         "GSI_Internal_Level": ("SK", ("Level", "N"), include("Name")),
@@ -59,7 +59,7 @@ def test_the_lint_finds_nothing_that_is_not_waived():
     report = lint(ranking)
     assert report.is_clean
     hot = {f"Snapshot.{name}" for name in ranking.indexes if name != "GSI_Find_User_By_Name"}
-    assert {it.waiver.subject for it in report.waived} == hot | {"Day.PK"}
+    assert {waived.waiver.subject for waived in report.waived} == hot | {"Day.PK"}
 
 
 def test_no_item_comes_near_the_largest_size():

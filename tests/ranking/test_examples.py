@@ -44,14 +44,14 @@ async def test_an_item_of_the_document_is_read_and_written_back_as_it_was(store:
     await store.calls(
         "put", lambda consumed: store.backend.write(PutItem(table, dict(item)), consumed), repeatable=True
     )
-    found = await store.get(key, strong=True)
-    assert isinstance(found, kind)
+    entity = await store.get(key, strong=True)
+    assert isinstance(entity, kind)
     await store.delete(key)
-    await store.put(found)
+    await store.put(entity)
     read = GetItem(table, (item["PK"], item["SK"]), strong=True)
     row = await store.calls("get", lambda consumed: store.backend.get(read, consumed))
     assert row is not None
-    assert (unpack_row(row)) == item
+    assert unpack_row(row) == item
 
 
 def test_a_number_keeps_its_decimals():

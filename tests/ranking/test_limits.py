@@ -133,10 +133,10 @@ def test_a_level_outside_the_limits_is_refused(level: str):
 
 @pytest.mark.parametrize("power", ["0", "123456789012345.6789", "1E+15"])
 def test_a_power_is_stored_to_the_last_digit(power: str):
-    made = a_snapshot("A101", "1", power)
-    encoded = binding_of(type(made)).encode(made)
+    snapshot = a_snapshot("A101", "1", power)
+    encoded = binding_of(type(snapshot)).encode(snapshot)
     assert encoded["Power"] == Decimal(power)
-    assert binding_of(type(made)).decode(encoded) == made
+    assert binding_of(type(snapshot)).decode(encoded) == snapshot
 
 
 @pytest.mark.parametrize("power", ["-1", "1000000000000000.0001", "0.00001", "sNaN"])

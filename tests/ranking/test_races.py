@@ -58,7 +58,10 @@ async def test_many_players_take_one_free_name_and_one_gets_it(contested: Store)
     names = [f"이름{at}" for at in range(8)]
     players = [await load_profile(contested, user_id) for user_id in await enter(contested, *names)]
     outcome = await race(
-        *(contested.write(rename(it, "한월", DAY, EVENING), token=f"rename-{it.user_id}") for it in players)
+        *(
+            contested.write(rename(renamed, "한월", DAY, EVENING), token=f"rename-{renamed.user_id}")
+            for renamed in players
+        )
     )
     assert (len(outcome.won), len(outcome.refused)) == (1, 7)
     holder = await holder_of(contested, "한월")
@@ -69,9 +72,12 @@ async def test_many_players_take_one_free_name_and_one_gets_it(contested: Store)
 
 async def test_many_players_take_over_one_name_and_one_gets_it(contested: Store):
     ids = await enter(contested, "한월", *(f"이름{at}" for at in range(6)))
-    held, *takers = [await load_profile(contested, user_id) for user_id in ids]
+    holder, *takers = [await load_profile(contested, user_id) for user_id in ids]
     outcome = await race(
-        *(contested.write(take_over_name(it, "한월", DAY, EVENING, held), token=f"take-{it.user_id}") for it in takers)
+        *(
+            contested.write(take_over_name(taker, "한월", DAY, EVENING, holder), token=f"take-{taker.user_id}")
+            for taker in takers
+        )
     )
     assert (len(outcome.won), len(outcome.refused)) == (1, 5)
     assert (await load_profile(contested, "p0")).name_lower is None
@@ -112,8 +118,8 @@ async def test_players_can_rotate_their_names_concurrently(contested: Store):
 async def test_claims_match_profiles_after_concurrent_renames(contested: Store):
     names, random = [f"이름{at}" for at in range(4)], Random(11)
     ids = await enter(contested, *names)
-    wishes = [(user_id, random.choice([*names, "한월", "달빛"])) for user_id in ids for _ in range(4)]
-    await asyncio.gather(*(try_rename(contested, user_id, name) for user_id, name in wishes))
+    renames = [(user_id, random.choice([*names, "한월", "달빛"])) for user_id in ids for _ in range(4)]
+    await asyncio.gather(*(try_rename(contested, user_id, name) for user_id, name in renames))
     await assert_name_claims_match(contested)
 
 
@@ -147,9 +153,9 @@ async def test_the_newest_of_many_imports_stays_and_the_previous_day_is_unchange
     moments = [(level, f"2026-02-21T15:{level:02d}:00Z") for level in range(10, 30)]
     Random(5).shuffle(moments)
     await asyncio.gather(*(try_import(contested, "p0", level, moment) for level, moment in moments))
-    found = await load_profile(contested, "p0")
-    assert (found.current_level, found.values_at) == (29, "2026-02-21T15:29:00Z")
-    ended = standing_on(found, DAY)
+    stored = await load_profile(contested, "p0")
+    assert (stored.current_level, stored.values_at) == (29, "2026-02-21T15:29:00Z")
+    ended = standing_on(stored, DAY)
     assert isinstance(ended, Standing)
     assert (ended.name, ended.level) == ("한월", Decimal("57.25"))
 
@@ -174,8 +180,8 @@ async def test_a_rename_and_an_import_at_midnight_close_the_day_once(contested: 
         return None if me.name == "달빛" else rename(me, "달빛", NEXT, TOMORROW)
 
     await asyncio.gather(try_import(contested, "p0", 60, TOMORROW), write_until_known(contested, new_name, "name"))
-    found = await load_profile(contested, "p0")
-    ended, today = standing_on(found, DAY), standing_on(found, NEXT)
+    stored = await load_profile(contested, "p0")
+    ended, today = standing_on(stored, DAY), standing_on(stored, NEXT)
     assert isinstance(ended, Standing)
     assert isinstance(today, Standing)
     assert (ended.name, ended.level) == ("한월", Decimal("57.25"))
@@ -187,6 +193,6 @@ async def test_a_day_published_by_many_at_once_is_published_once(contested: Stor
     day = Day(date=DAY, players=1, as_of=EVENING, published_at=TOMORROW)
     outcome = await race(*(contested.write(publish_plan(replace(day, players=at))) for at in range(10)))
     assert outcome.allows(1)
-    found = await contested.get(published_day(DAY))
-    assert found is not None
-    assert not outcome.won or found == outcome.won[0]
+    published = await contested.get(published_day(DAY))
+    assert published is not None
+    assert not outcome.won or published == outcome.won[0]

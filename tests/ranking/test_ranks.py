@@ -30,11 +30,11 @@ def histogram_of(rows: list[tuple[str, Decimal]]) -> Histogram:
 
 def rank_by_histogram(histogram: Histogram, all_values: list[Decimal], value: Decimal) -> tuple[int, int]:
     """The rank by the histogram, and the number of players that were counted for it."""
-    found = find_rank(histogram, value)
-    if isinstance(found, int):
-        return found, 0
-    inside = [it for it in all_values if found.low <= it <= found.high]
-    return found.known + len(inside), len(inside)
+    rank = find_rank(histogram, value)
+    if isinstance(rank, int):
+        return rank, 0
+    inside = [other for other in all_values if rank.low <= other <= rank.high]
+    return rank.known + len(inside), len(inside)
 
 
 def test_players_with_the_same_value_share_a_rank():
@@ -63,7 +63,7 @@ CROWDS = {
     "no players": lambda random: [],
     "one": lambda random: [Decimal(5)],
     "all different": lambda random: [Decimal(number) / 4 for number in range(700)],
-    "all the same": lambda random: [Decimal(7)] * 700,
+    "all equal": lambda random: [Decimal(7)] * 700,
     "a mass of beginners": lambda random: [Decimal(1)] * 500 + [Decimal(number) for number in range(200)],
     "few values": lambda random: [Decimal(random.randrange(12)) for _ in range(700)],
     "smallest steps": lambda random: [STEP * random.randrange(400) for _ in range(700)],
@@ -76,7 +76,13 @@ def test_the_histogram_gives_every_rank_by_counting_less_than_a_bucket(crowd: st
     player_values = CROWDS[crowd](random)
     histogram = histogram_of([(f"{random.getrandbits(64):016x}", value) for value in player_values])
     ranked = SortedValues(player_values)
-    for value in {*player_values, Decimal(0), Decimal("3.14"), HIGHEST_POWER, *(it + STEP for it in player_values)}:
+    for value in {
+        *player_values,
+        Decimal(0),
+        Decimal("3.14"),
+        HIGHEST_POWER,
+        *(other + STEP for other in player_values),
+    }:
         rank, counted = rank_by_histogram(histogram, player_values, value)
         assert rank == ranked.rank(value)
         assert counted < histogram.size
@@ -84,7 +90,7 @@ def test_the_histogram_gives_every_rank_by_counting_less_than_a_bucket(crowd: st
 
 @given(st.lists(st.integers(0, 30).map(Decimal), min_size=1, max_size=300), st.integers(0, 30))
 def test_the_histogram_agrees_with_counting(player_values: list[Decimal], value: int):
-    histogram = histogram_of([(f"{at:04d}", it) for at, it in enumerate(player_values)])
+    histogram = histogram_of([(f"{at:04d}", other) for at, other in enumerate(player_values)])
     assert rank_by_histogram(histogram, player_values, Decimal(value))[0] == 1 + sum(
         other > value for other in player_values
     )
@@ -101,8 +107,15 @@ def test_buckets_begin_after_equal_counts_in_the_order_of_value_and_uuid():
 
 def test_every_position_of_the_list_is_in_a_bucket():
     histogram = histogram_of([(f"{at:04d}", Decimal(1000 - at)) for at in range(120)])
-    found = [bucket_at(histogram, position) for position in (0, 49, 50, 119, 120, -1)]
-    assert [None if it is None else it.user_id for it in found] == ["0000", "0000", "0050", "0100", None, None]
+    starts = [bucket_at(histogram, position) for position in (0, 49, 50, 119, 120, -1)]
+    assert [None if start is None else start.user_id for start in starts] == [
+        "0000",
+        "0000",
+        "0050",
+        "0100",
+        None,
+        None,
+    ]
 
 
 @pytest.mark.parametrize("crowd", CROWDS)
@@ -113,7 +126,7 @@ def test_every_position_is_reached_by_reading_down_from_the_start_of_its_bucket(
     for position, value in enumerate(player_values):
         start = bucket_at(histogram, position)
         assert start is not None
-        down = [it for it in player_values if it <= start.value]
+        down = [other for other in player_values if other <= start.value]
         assert down[position - start.above] == value
         assert position - start.above < histogram.size + (start.through - start.above)
 

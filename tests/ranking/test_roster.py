@@ -24,8 +24,8 @@ def short_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def store_players(store: Store) -> None:
-    people = [player(user_id, f"이름{user_id}", first_day=DAY, current_day=DAY) for user_id in IDS]
-    await store.write_many(put=[*people, *map(claim_of, people)])
+    players = [player(user_id, f"이름{user_id}", first_day=DAY, current_day=DAY) for user_id in IDS]
+    await store.write_many(put=[*players, *map(claim_of, players)])
 
 
 async def read_player_ids(store: Store) -> list[UserId]:
@@ -43,13 +43,13 @@ async def test_a_roster_has_every_player_once_in_order(embedded: Store, count: i
 async def test_concurrent_runs_with_different_players_create_one_roster_without_duplicates(contested: Store):
     await store_players(contested)
     lists = [IDS, IDS[1:], IDS[::2], IDS[:-1], [*IDS[:5], *IDS[9:]]]
-    await asyncio.gather(*(create_roster(contested, DAY, some) for some in lists))
-    made = await read_player_ids(contested)
-    assert made == sorted(set(made))
+    await asyncio.gather(*(create_roster(contested, DAY, players) for players in lists))
+    player_ids = await read_player_ids(contested)
+    assert player_ids == sorted(set(player_ids))
     # The players of all lists are in it.
-    assert set(IDS[10:-1:2]) <= set(made)
+    assert set(IDS[10:-1:2]) <= set(player_ids)
     await create_roster(contested, DAY, IDS)
-    assert await read_player_ids(contested) == made
+    assert await read_player_ids(contested) == player_ids
 
 
 async def test_an_incomplete_roster_is_continued_after_its_last_part(contested: Store):
@@ -104,8 +104,8 @@ async def test_a_player_who_occurs_twice_in_the_scan_is_listed_once(embedded: St
 
     async def scan_twice(index, kind):
         for _ in range(2):
-            async for found in scan_index(index, kind):
-                yield found
+            async for row in scan_index(index, kind):
+                yield row
 
     monkeypatch.setattr(embedded, "scan_index", scan_twice)
     assert await roster.named_players(embedded) == IDS
@@ -114,5 +114,5 @@ async def test_a_player_who_occurs_twice_in_the_scan_is_listed_once(embedded: St
 async def test_players_without_a_profile_or_before_their_first_day_are_left_out(embedded: Store):
     await store_players(embedded)
     await create_roster(embedded, DAY - timedelta(days=1), [*IDS, UserId("p99")])
-    found = [part async for part in read_roster(embedded, DAY - timedelta(days=1))]
-    assert [(part.rows, part.missing) for part in found] == [((), 0)] * 7
+    parts = [part async for part in read_roster(embedded, DAY - timedelta(days=1))]
+    assert [(part.rows, part.missing) for part in parts] == [((), 0)] * 7

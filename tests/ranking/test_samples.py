@@ -6,6 +6,7 @@ from random import Random
 
 from zataku.ranking.daily_ranking import rank_day
 from zataku.ranking.design import (
+    Histogram,
     RosterPart,
     Snapshot,
     Standing,
@@ -29,41 +30,47 @@ SEED, PLAYERS, DAYS = 20260221, 10_000, 30
 
 
 def test_the_same_seed_gives_the_same_items():
-    first, again = (list(snapshots_of_day(SEED, START, 12, 500)) for _ in range(2))
-    assert first == again
+    first, second = (list(snapshots_of_day(SEED, START, 12, 500)) for _ in range(2))
+    assert first == second
     assert first != list(snapshots_of_day(SEED + 1, START, 12, 500))
 
 
 def test_players_are_in_the_order_of_their_uuids_with_distinct_names():
     players = list(characters(Random(SEED), PLAYERS))
-    assert [it.user_id for it in players] == sorted({it.user_id for it in players})
-    names = [name for it in players for name in (it.name, it.later_name) if name]
+    assert [player.user_id for player in players] == sorted({player.user_id for player in players})
+    names = [name for player in players for name in (player.name, player.later_name) if name]
     assert len({fold_name(name) for name in names}) == len(names)
 
 
 def test_players_join_leave_rename_and_grow():
     players = list(characters(Random(SEED), PLAYERS))
-    assert sum(it.joined > 0 for it in players) > 300
-    assert sum(it.left is not None for it in players) > 100
-    assert sum(it.later_name is not None for it in players) > 100
-    grown = [it.standing(DAYS - 1).level - it.standing(it.joined).level for it in players if it.plays_on(DAYS - 1)]
+    assert sum(player.joined > 0 for player in players) > 300
+    assert sum(player.left is not None for player in players) > 100
+    assert sum(player.later_name is not None for player in players) > 100
+    grown = [
+        player.standing(DAYS - 1).level - player.standing(player.joined).level
+        for player in players
+        if player.plays_on(DAYS - 1)
+    ]
     assert min(grown) == 0
     assert max(grown) > 10
 
 
 def test_every_snapshot_of_a_day_is_valid_small_and_correctly_ranked():
-    made = list(snapshots_of_day(SEED, START, DAYS - 1, PLAYERS))
-    assert len(made) > 9_000
+    snapshots = list(snapshots_of_day(SEED, START, DAYS - 1, PLAYERS))
+    assert len(snapshots) > 9_000
     binding = binding_of(Snapshot)
-    sizes = [sum(size_of(name) + size_of(part) for name, part in binding.encode(it).items()) for it in made]
+    sizes = [
+        sum(size_of(name) + size_of(part) for name, part in binding.encode(snapshot).items()) for snapshot in snapshots
+    ]
     assert max(sizes) < 200
     for value, rank in (("level", "level_rank"), ("power", "power_rank")):
-        ordered = sorted((getattr(it, value) for it in made), reverse=True)
-        first = {found: at for at, found in reversed(list(enumerate(ordered, 1)))}
+        ordered = sorted((getattr(snapshot, value) for snapshot in snapshots), reverse=True)
+        first = {number: at for at, number in reversed(list(enumerate(ordered, 1)))}
         assert all(
-            getattr(it, rank) == (found if found <= 100 else None)
-            for it in made
-            if (found := first[getattr(it, value)])
+            getattr(snapshot, rank) == (position if position <= 100 else None)
+            for snapshot in snapshots
+            if (position := first[getattr(snapshot, value)])
         )
         assert len(set(ordered)) < len(ordered) / 2
 
@@ -80,31 +87,33 @@ async def test_a_day_of_ten_thousand_is_written_and_its_top_hundred_is_one_cheap
         with embedded.measured("top 100") as consumed:
             page = await embedded.page(query, limit=150)
         assert (len(page.items) >= 100, page.cursor, consumed.reads) == (True, None, 1.5)
-    made = await embedded.get(histogram(day, "POWER"))
-    assert made is not None
+    powers = await embedded.get(histogram(day, "POWER"))
+    assert powers is not None
     for row in standings[::900]:
-        assert await count_rank(embedded, day, made, row) == 1 + sum(it.power > row.power for it in standings)
+        assert await count_rank(embedded, day, powers, row) == 1 + sum(
+            standing.power > row.power for standing in standings
+        )
 
 
-async def count_rank(store: Store, day: date, made, row: Standing) -> int:
+async def count_rank(store: Store, day: date, powers: Histogram, row: Standing) -> int:
     """The rank by the histogram and at most one count inside a bucket."""
-    found = find_rank(made, row.power)
-    if not isinstance(found, RankInBucket):
-        return found
+    rank = find_rank(powers, row.power)
+    if not isinstance(rank, RankInBucket):
+        return rank
     with store.measured("a rank") as consumed:
-        counted = await store.count(powers_between(day, found.low, found.high))
+        counted = await store.count(powers_between(day, rank.low, rank.high))
     assert consumed.reads <= 1
-    return found.known + counted
+    return rank.known + counted
 
 
-async def test_thirty_days_of_forty_players_are_their_histories(embedded: Store):
+async def test_the_stored_history_of_a_player_is_the_generated_one(embedded: Store):
     players = list(islice(characters(Random(SEED), PLAYERS), 40))
-    made = {it.user_id: list(history_of(it, START, DAYS)) for it in players}
-    await embedded.write_many(put=[day for days in made.values() for day in days])
-    for user_id, days in made.items():
+    histories = {player.user_id: list(history_of(player, START, DAYS)) for player in players}
+    await embedded.write_many(put=[day for days in histories.values() for day in days])
+    for user_id, days in histories.items():
         assert [day async for day in embedded.each(history(user_id))] == days[::-1]
 
 
 async def test_the_players_of_the_first_day_enter_under_their_names(embedded: Store):
-    for made in profiles(SEED, START, 20):
-        assert await embedded.write(enter_player(made, START, "2026-01-23T03:00:00Z")) == made
+    for profile in profiles(SEED, START, 20):
+        assert await embedded.write(enter_player(profile, START, "2026-01-23T03:00:00Z")) == profile

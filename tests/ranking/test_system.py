@@ -41,10 +41,10 @@ async def test_the_card_is_empty_without_a_published_day(embedded: Store, clock:
 
 async def test_the_demo_has_two_weeks_that_end_yesterday(embedded: Store, clock: ManualClock):
     system = await fill_demo(embedded, clock)
-    days = [it async for it in embedded.each(published_days(YESTERDAY - timedelta(days=60), YESTERDAY))]
-    assert [it.date for it in days] == [YESTERDAY - timedelta(days=n) for n in reversed(range(DAYS))]
-    assert {it.missing for it in days} == {0}
-    assert all(PLAYERS - 10 < it.players <= PLAYERS for it in days)
+    days = [day async for day in embedded.each(published_days(YESTERDAY - timedelta(days=60), YESTERDAY))]
+    assert [day.date for day in days] == [YESTERDAY - timedelta(days=n) for n in reversed(range(DAYS))]
+    assert {day.missing for day in days} == {0}
+    assert all(PLAYERS - 10 < day.players <= PLAYERS for day in days)
     home = await system.home(user_identity())
     assert isinstance(home, RankingHome)
     top = [row async for row in embedded.each(official_levels(YESTERDAY))]
@@ -54,18 +54,22 @@ async def test_the_demo_has_two_weeks_that_end_yesterday(embedded: Store, clock:
 
 async def test_profiles_of_the_demo_match_their_last_day(embedded: Store, clock: ManualClock):
     await fill_demo(embedded, clock)
-    items = [it async for it in embedded.scan(ranking)]
-    profiles = [it for it in items if isinstance(it, Profile)]
+    items = [item async for item in embedded.scan(ranking)]
+    profiles = [profile for profile in items if isinstance(profile, Profile)]
     assert len(profiles) == PLAYERS
-    claims = {it.name_lower: it.holder for it in items if isinstance(it, NameClaim)}
-    assert claims == {it.name_lower: it.user_id for it in profiles if it.name_lower is not None}
-    last = {it.user_id: it for it in items if isinstance(it, Snapshot) and it.date == YESTERDAY}
-    assert set(last) == {it.user_id for it in profiles if it.name_lower is not None}
+    claims = {claim.name_lower: claim.holder for claim in items if isinstance(claim, NameClaim)}
+    assert claims == {profile.name_lower: profile.user_id for profile in profiles if profile.name_lower is not None}
+    last = {
+        snapshot.user_id: snapshot
+        for snapshot in items
+        if isinstance(snapshot, Snapshot) and snapshot.date == YESTERDAY
+    }
+    assert set(last) == {profile.user_id for profile in profiles if profile.name_lower is not None}
     for player in profiles:
         if player.user_id in last:
             snapshot = last[player.user_id]
             assert (player.name, player.current_level) == (snapshot.name, snapshot.level)
-    assert len([it async for it in embedded.each(history(profiles[0].user_id))]) > 5
+    assert len([snapshot async for snapshot in embedded.each(history(profiles[0].user_id))]) > 5
 
 
 async def test_the_demo_is_filled_once(strict: Store, clock: ManualClock):

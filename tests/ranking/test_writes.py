@@ -103,8 +103,8 @@ async def test_a_held_name_is_not_taken_by_renaming(strict: Store):
 async def test_a_name_taken_over_leaves_the_old_holder_without_one(strict: Store):
     hana, minho = await enter(strict, HANA, "Hello"), await enter(strict, MINHO, "World")
     await strict.write(take_over_name(minho, "Hello", DAY, NOON, hana))
-    lost = await load_profile(strict, HANA)
-    assert (lost.name, lost.name_lower, lost.current_level) == ("Hello", None, hana.current_level)
+    old_holder = await load_profile(strict, HANA)
+    assert (old_holder.name, old_holder.name_lower, old_holder.current_level) == ("Hello", None, hana.current_level)
     await assert_query_returns(strict, find_by_name("hello"), NamedPlayer(user_id=UserId(MINHO), name="Hello"))
     await eventually(lambda: named_players(strict), [MINHO])
     await assert_name_claims_match(strict)
@@ -138,8 +138,8 @@ async def test_a_retired_player_releases_the_name_and_is_not_ranked(strict: Stor
 async def test_newer_values_replace_older_ones(strict: Store):
     hana = await enter(strict, HANA, "Hello")
     await strict.write(import_values(hana, Decimal(58), Decimal("12500.5"), EVENING, DAY, TOMORROW))
-    found = await load_profile(strict, HANA)
-    assert (found.current_level, found.current_power, found.values_at) == (58, Decimal("12500.5"), EVENING)
+    stored = await load_profile(strict, HANA)
+    assert (stored.current_level, stored.current_power, stored.values_at) == (58, Decimal("12500.5"), EVENING)
 
 
 @pytest.mark.parametrize("moment", [NOON, "2026-02-20T03:00:00Z"])
@@ -167,8 +167,8 @@ async def test_the_first_values_of_a_day_close_the_day_before(strict: Store):
     await strict.write(import_values(hana, Decimal(60), Decimal(1), TOMORROW, NEXT, TOMORROW))
     rename_plan = rename(await load_profile(strict, HANA), "World", NEXT, TOMORROW)
     await strict.write(rename_plan)
-    found = await load_profile(strict, HANA)
-    ended, today = standing_on(found, DAY), standing_on(found, NEXT)
+    stored = await load_profile(strict, HANA)
+    ended, today = standing_on(stored, DAY), standing_on(stored, NEXT)
     assert isinstance(ended, Standing)
     assert isinstance(today, Standing)
     assert (ended.name, ended.level, ended.power) == ("Hello", Decimal("57.25"), 12000)
@@ -197,9 +197,9 @@ def test_an_invalid_instant_is_refused_before_anything_is_written(moment: str):
 
 async def test_a_new_player_has_standings_from_the_day_of_entry_on(strict: Store):
     await strict.write(enter_player(player(HANA, "Hello", current_day=date(2020, 1, 1)), DAY, NOON))
-    found = await load_profile(strict, HANA)
-    assert (found.first_day, found.current_day) == (DAY, DAY)
-    assert standing_on(found, DAY - timedelta(days=1)) is None
+    stored = await load_profile(strict, HANA)
+    assert (stored.first_day, stored.current_day) == (DAY, DAY)
+    assert standing_on(stored, DAY - timedelta(days=1)) is None
 
 
 def test_a_new_player_with_a_closing_state_is_refused():
@@ -210,8 +210,8 @@ def test_a_new_player_with_a_closing_state_is_refused():
 
 def test_a_rename_after_midnight_does_not_change_the_day_that_ended():
     before = player(HANA, "Hello", current_day=DAY)
-    found = standing_on(roll_over_day(before, NEXT), DAY)
-    assert found == standing_on(before, DAY)
+    standing_then = standing_on(roll_over_day(before, NEXT), DAY)
+    assert standing_then == standing_on(before, DAY)
 
 
 def test_a_player_has_no_standing_before_the_first_day():
@@ -225,9 +225,9 @@ def test_the_standing_of_a_player_without_a_known_day_is_unknown(days: dict[str,
 
 def test_a_retired_player_is_ranked_until_the_day_before_and_not_later():
     before = player(HANA, "Hello", first_day=DAY, current_day=DAY)
-    left = replace(roll_over_day(before, NEXT), name_lower=None)
-    assert standing_on(left, DAY) == standing_on(before, DAY)
-    assert standing_on(left, NEXT) is None
+    retired = replace(roll_over_day(before, NEXT), name_lower=None)
+    assert standing_on(retired, DAY) == standing_on(before, DAY)
+    assert standing_on(retired, NEXT) is None
 
 
 def test_a_player_without_a_name_at_the_end_of_a_day_is_not_ranked_on_it_with_a_later_name():
@@ -238,9 +238,9 @@ def test_a_player_without_a_name_at_the_end_of_a_day_is_not_ranked_on_it_with_a_
 
 
 def test_a_player_without_new_values_keeps_the_standing():
-    found = standing_on(player(HANA, "Hello", current_day=DAY), date(2026, 3, 21))
-    assert isinstance(found, Standing)
-    assert found.level == Decimal("57.25")
+    standing_then = standing_on(player(HANA, "Hello", current_day=DAY), date(2026, 3, 21))
+    assert isinstance(standing_then, Standing)
+    assert standing_then.level == Decimal("57.25")
 
 
 def test_the_standing_before_the_closing_day_is_unknown():
