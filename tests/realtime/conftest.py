@@ -1,4 +1,4 @@
-"""Room processes around one store: one alone, or two on one network."""
+"""Room processes around one store: a single one, or two on one network."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -28,16 +28,16 @@ def kind() -> StoreName:
 @pytest.fixture
 async def store(kind: StoreName, tmp_path: Path, clock: ProcessClock) -> AsyncIterator[Store]:
     """A store with two counters."""
-    async with temporary_store(kind, tmp_path, (counters, *TABLES), clock) as made:
-        await made.write_many(put=[Count(room_id="one"), Count(room_id="two")])
-        yield made
+    async with temporary_store(kind, tmp_path, (counters, *TABLES), clock) as store:
+        await store.write_many(put=[Count(room_id="one"), Count(room_id="two")])
+        yield store
 
 
 @pytest.fixture
-async def alone(store: Store, clock: ProcessClock) -> AsyncIterator[RoomProcess]:
+async def process(store: Store, clock: ProcessClock) -> AsyncIterator[RoomProcess]:
     """A server that is one process."""
-    async with run_process("web-0", InProcessBus(), store, clock) as made:
-        yield made
+    async with run_process("web-0", InProcessBus(), store, clock) as process:
+        yield process
 
 
 @pytest.fixture

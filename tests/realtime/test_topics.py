@@ -11,31 +11,31 @@ from zataku.platform.identity import Identity
 Two = tuple[RoomProcess, RoomProcess]
 
 
-async def allows(topic_id: str, who: Identity) -> bool:
+async def allows(topic_id: str, identity: Identity) -> bool:
     await asyncio.sleep(0)
     return topic_id != "secret"
 
 
 @pytest.fixture
 def both(two: Two) -> Two:
-    for each in two:
-        each.topics.declare("news", allows)
+    for process in two:
+        process.topics.declare("news", allows)
     return two
 
 
 async def test_subscribers_get_events_in_order(both: Two):
     one, _ = both
-    clients = [await each.client().join("news/today") for each in both]
+    clients = [await process.client().join("news/today") for process in both]
     for number in range(100):
         one.topics.publish("news/today", b"%d" % number)
     one.topics.publish("news/tomorrow", b'"no"')
-    await wait_until(lambda: [client.read().passed for client in clients] == [list(range(100))] * 2)
+    await wait_until(lambda: [client.read().transient_events for client in clients] == [list(range(100))] * 2)
 
 
-async def test_a_kind_alone_is_a_topic_too(both: Two):
+async def test_a_kind_without_an_id_is_a_topic_too(both: Two):
     client = await both[1].client().join("news")
     both[0].topics.publish("news", b'"general"')
-    await wait_until(lambda: client.read().passed == ["general"])
+    await wait_until(lambda: client.read().transient_events == ["general"])
 
 
 async def test_forbidden_and_unknown_topics_are_refused(both: Two):
@@ -53,25 +53,25 @@ async def test_after_the_last_unsubscription_the_channel_is_unsubscribed(both: T
     stays, leaves = await one.client("a").join("news/today"), await one.client("b").join("news/today")
     await leaves.leave("news/today")
     one.topics.publish("news/today", b"1")
-    await wait_until(lambda: stays.read().passed == [1])
-    assert leaves.read().passed == []
+    await wait_until(lambda: stays.read().transient_events == [1])
+    assert leaves.read().transient_events == []
     assert "topic/news/today" in one.transport.channels
     unsubscribed = one.transport.expect_unsubscription("topic/news/today")
     stays.disconnect()
     await asyncio.wait_for(unsubscribed, 10)
-    again = await one.client("a").join("news/today")
+    rejoined = await one.client("a").join("news/today")
     one.topics.publish("news/today", b"2")
-    await wait_until(lambda: again.read().passed == [2])
+    await wait_until(lambda: rejoined.read().transient_events == [2])
 
 
-async def test_unsubscribing_and_subscribing_at_once_ends_subscribed(both: Two):
+async def test_leaving_and_rejoining_repeatedly_ends_subscribed(both: Two):
     one, other = both
     client = await one.client().join("news/today")
     for _ in range(5):
         await client.leave("news/today")
         await client.join("news/today")
     other.topics.publish("news/today", b"1")
-    await wait_until(lambda: client.read().passed == [1])
+    await wait_until(lambda: client.read().transient_events == [1])
 
 
 async def test_a_gap_on_the_bus_is_reported_to_topic_subscribers(both: Two):
@@ -81,7 +81,7 @@ async def test_a_gap_on_the_bus_is_reported_to_topic_subscribers(both: Two):
     assert client.read().missed == 1
 
 
-async def test_a_slow_reader_of_a_topic_gets_missed(both: Two):
+async def test_a_slow_reader_of_a_topic_learns_that_it_missed_events(both: Two):
     one, _ = both
     client = await one.client().join("news/today")
     await one.router.catch_up(client.socket, "news/today")

@@ -1,4 +1,4 @@
-"""A bus that shows what its process does with it."""
+"""A bus that records how its process uses it."""
 
 import asyncio
 from collections.abc import Callable
@@ -42,11 +42,11 @@ class RecordingBus:
         await self._bus.stop()
 
     def expect_message(self, matches: Callable[[str, bytes], bool]) -> asyncio.Future[None]:
-        """Done when the next such message has been published."""
+        """A future that is done when the next matching message is published."""
         expected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._expected.append((matches, expected))
         return expected
 
     def expect_unsubscription(self, channel: str) -> asyncio.Future[None]:
-        """Done when the bus has unsubscribed from a channel."""
+        """A future that is done when the process has unsubscribed from a channel."""
         return self._unsubscriptions.setdefault(channel, asyncio.get_running_loop().create_future())

@@ -1,4 +1,4 @@
-"""A Redis of the tests' own, on loopback."""
+"""A Redis server for tests, on loopback."""
 
 import shutil
 import subprocess
@@ -34,16 +34,16 @@ class RedisServer:
         self.process = subprocess.Popen(
             command, cwd=tempfile.gettempdir(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        until = time.monotonic() + _START_SECONDS
+        deadline = time.monotonic() + _START_SECONDS
         while True:
             try:
-                with closing(create_connection(("127.0.0.1", self.port), timeout=1)) as link:
-                    link.sendall(b"PING\r\n")
-                    if link.recv(16).startswith(b"+PONG"):
+                with closing(create_connection(("127.0.0.1", self.port), timeout=1)) as connection:
+                    connection.sendall(b"PING\r\n")
+                    if connection.recv(16).startswith(b"+PONG"):
                         return
             except OSError:
                 pass
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 self.stop()
                 raise RuntimeError("redis-server does not start.")
             time.sleep(0.02)

@@ -37,10 +37,10 @@ class BusListener:
         await self.bus.start(self._receive, self._miss)
         return self
 
-    async def wait_until(self, true: Callable[[], bool]) -> None:
+    async def wait_until(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition on `received` and `missed` holds, for ten seconds at most."""
         async with asyncio.timeout(10):
-            while not true():
+            while not condition():
                 self._changed.clear()
                 await self._changed.wait()
 
@@ -75,7 +75,7 @@ async def test_subscribers_get_messages_in_order_over_all_channels(listeners: tu
     sent = [("ab/c d"[number % 2 :][: 1 if number % 2 == 0 else 5], b"%d" % number) for number in range(2000)]
     for channel, message in sent:
         one.bus.publish(channel, message)
-    one.bus.publish("unheard", b"")
+    one.bus.publish("unsubscribed", b"")
     await one.wait_until(lambda: len(one.received) == 2000)
     await other.wait_until(lambda: len(other.received) == 2000)
     assert one.received == other.received == sent
@@ -93,7 +93,7 @@ async def test_an_unsubscribed_channel_delivers_nothing(listeners: tuple[BusList
     assert other.received == [("b", b"\x00\xff")]
 
 
-async def test_after_subscribing_every_message_arrives(listeners: tuple[BusListener, BusListener]):
+async def test_every_message_after_a_subscription_arrives(listeners: tuple[BusListener, BusListener]):
     one, other = listeners
     for number in range(50):
         await other.bus.subscribe(f"c{number}")
@@ -119,14 +119,14 @@ async def test_after_a_redis_outage_messages_arrive_again_and_a_gap_is_reported(
         await other.bus.subscribe("a")
         server.stop()
         one.bus.publish("a", b"lost")
-        # Two tasks that ping, and before they connect again two subscribers and the publisher of the lost message.
+        # Five tasks sleep: two that ping, two subscribers, and the publisher of the lost message.
         await asyncio.wait_for(clock.wait_for_sleepers(5), 10)
         server.start()
         await clock.advance(retry_delay(1))
         await other.wait_until(lambda: other.missed >= 1)
         await one.wait_until(lambda: one.missed >= 1)
-        one.bus.publish("a", b"heard")
-        await other.wait_until(lambda: ("a", b"heard") in other.received)
+        one.bus.publish("a", b"delivered")
+        await other.wait_until(lambda: ("a", b"delivered") in other.received)
         await other.bus.subscribe("b")
         one.bus.publish("b", b"new")
         await other.wait_until(lambda: other.received[-1] == ("b", b"new"))
@@ -189,7 +189,7 @@ async def test_a_room_is_shown_in_two_processes_over_redis(over_redis: tuple[Roo
     assert sorted(await asyncio.gather(*(other.add(1) for _ in range(100)))) == list(range(1, 101))
     await wait_until(lambda: hana.read().sum == sora.read().sum == 100)
     sora.send_transient("wave")
-    await wait_until(lambda: hana.read().passed == ["wave"])
+    await wait_until(lambda: hana.read().transient_events == ["wave"])
 
 
 async def test_a_room_is_handed_over_at_once_over_redis(over_redis: tuple[RoomProcess, RoomProcess]):
@@ -204,12 +204,12 @@ async def test_a_room_is_handed_over_at_once_over_redis(over_redis: tuple[RoomPr
 async def test_topics_are_published_over_redis(over_redis: tuple[RoomProcess, RoomProcess]):
     one, other = over_redis
 
-    async def anybody(topic_id: str, who: object) -> bool:
+    async def allow_all(topic_id: str, identity: object) -> bool:
         return True
 
-    for each in over_redis:
-        each.topics.declare("news", anybody)
+    for process in over_redis:
+        process.topics.declare("news", allow_all)
     sora = other.client("sora")
     await sora.join("news")
     one.topics.publish("news", b'{"hot":1}')
-    await wait_until(lambda: sora.read().passed == [{"hot": 1}])
+    await wait_until(lambda: sora.read().transient_events == [{"hot": 1}])

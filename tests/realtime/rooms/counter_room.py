@@ -1,4 +1,4 @@
-"""A small system with rooms for tests: each room holds a number to add to, and lines that are transient."""
+"""A small system of rooms for tests: each room has a counter, and lines that are transient until a flush."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ from zataku.realtime.rooms.behaviour import (
 )
 from zataku.table import ConditionFailed, Entity, Key, ResultUnknown, Store, Table, path
 
-OVER = RequestError("This counter is done.", code="over")
+CLOSED = RequestError("This counter is closed.", code="closed")
 Text = Annotated[str, Meta(max_length=40)]
 counters = Table("Counters", pk="PK", sk="SK")
 
@@ -37,8 +37,8 @@ class Count(Entity, frozen=True, kw_only=True):
     version: int = 0
     value: int = 0
     lines: Annotated[tuple[Text, ...], Meta(max_length=1000)] = ()
-    marks: Annotated[tuple[Text, ...], Meta(max_length=200)] = ()
-    over: bool = False
+    command_ids: Annotated[tuple[Text, ...], Meta(max_length=200)] = ()
+    is_closed: bool = False
 
 
 @counters.item(strong=True)
@@ -49,27 +49,27 @@ def count_of(room_id: str) -> Key[Count]:
 
 epoch = path(Count, lambda it: it.epoch)
 version = path(Count, lambda it: it.version)
-over = path(Count, lambda it: it.over)
+is_closed = path(Count, lambda it: it.is_closed)
 
 
-class Do(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class CounterCommand(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A command to a counter."""
 
     add: int = 0
     whisper: str | None = None
-    trip: bool = False
+    fail: bool = False
     close: bool = False
     alone: bool = False
-    """It cannot be written together with anything else."""
+    """True for a command that cannot be written together with others."""
     erase: bool = False
 
 
 class CounterState(msgspec.Struct, frozen=True, kw_only=True):
-    """A counter in memory: the stored item, transient lines, and who is present."""
+    """A counter in memory: the stored item, transient lines, and the accounts that are present."""
 
     stored: Count
     lines: tuple[str, ...] = ()
-    people: frozenset[AccountId] = frozenset()
+    present: frozenset[AccountId] = frozenset()
 
     @property
     def epoch(self) -> int:
@@ -78,7 +78,7 @@ class CounterState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CounterRooms(RoomBehaviour[CounterState]):
-    """The rooms of this system. Events carry the sum after them, so that a lost or doubled one shows."""
+    """The behaviour of counters. An event carries the sum after it, so that a lost or repeated one is noticed."""
 
     kind = "counter"
     restricted = True
@@ -89,30 +89,29 @@ class CounterRooms(RoomBehaviour[CounterState]):
         self.batches: list[int] = []
         self.snapshots = 0
         self.flushed = 0
-        self.unsettling = 0
-        self.barred: set[AccountId] = set()
+        self.blocked: set[AccountId] = set()
         self.gate = asyncio.Event()
         self.gate.set()
         self.snapshot_gate = asyncio.Event()
         self.snapshot_gate.set()
         self._called = asyncio.Event()
 
-    async def wait_until(self, true: Callable[[], bool]) -> None:
+    async def wait_until(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition on `batches` and `snapshots` holds, for ten seconds at most."""
         async with asyncio.timeout(10):
-            while not true():
+            while not condition():
                 self._called.clear()
                 await self._called.wait()
 
-    def decode_command(self, payload: bytes) -> Do:
-        return msgspec.json.decode(payload, type=Do)
+    def decode_command(self, payload: bytes) -> CounterCommand:
+        return msgspec.json.decode(payload, type=CounterCommand)
 
     def decode_transient(self, payload: bytes) -> str:
         return msgspec.json.decode(payload, type=str)
 
     async def acquire(self, room_id: str) -> CounterState:
         try:
-            stored = await self.store.update(count_of(room_id), epoch.add(1), when=over.not_equals(True))
+            stored = await self.store.update(count_of(room_id), epoch.add(1), when=is_closed.not_equals(True))
         except ConditionFailed:
             raise NotFound("There is no such counter.") from None
         return CounterState(stored=stored, lines=stored.lines)
@@ -129,36 +128,41 @@ class CounterRooms(RoomBehaviour[CounterState]):
         await self.gate.wait()
         before, stored = state.stored, state.stored
         events: list[Event] = []
-        answers: list[Any] = []
-        for place, one in enumerate(commands):
-            if place and one.body.alone:
-                answers += [DEFERRED] * (len(commands) - place)
+        replies: list[Any] = []
+        for index, command in enumerate(commands):
+            if index and command.body.alone:
+                replies += [DEFERRED] * (len(commands) - index)
                 break
-            if one.is_retry and one.id in stored.marks:
-                answers.append(stored.value)
+            if command.is_retry and command.id in stored.command_ids:
+                replies.append(stored.value)
                 continue
-            do: Do = one.body
-            if do.trip:
-                raise RuntimeError("The rules stumble.")
-            if do.add < 0:
-                answers.append(InvalidRequest("A counter counts up. Add something."))
+            body: CounterCommand = command.body
+            if body.fail:
+                raise RuntimeError("The rules failed.")
+            if body.add < 0:
+                replies.append(InvalidRequest("A counter counts up. Add a positive number."))
                 continue
-            marks = (*stored.marks, one.id)[-200:]
-            stored = replace(stored, value=stored.value + do.add, marks=marks, over=stored.over or do.close)
-            if do.add:
-                events.append(Event(b'{"sum":%d}' % stored.value, erases=do.erase))
-            if do.whisper is not None:
-                events.append(Event(b'{"whisper":1}', recipients=frozenset({AccountId(do.whisper)})))
-            answers.append(stored.value)
-            if do.alone:
-                answers += [DEFERRED] * (len(commands) - place - 1)
+            command_ids = (*stored.command_ids, command.id)[-200:]
+            stored = replace(
+                stored, value=stored.value + body.add, command_ids=command_ids, is_closed=stored.is_closed or body.close
+            )
+            if body.add:
+                events.append(Event(b'{"sum":%d}' % stored.value, erases=body.erase))
+            if body.whisper is not None:
+                events.append(Event(b'{"whisper":1}', recipients=frozenset({AccountId(body.whisper)})))
+            replies.append(stored.value)
+            if body.alone:
+                replies += [DEFERRED] * (len(commands) - index - 1)
                 break
         if stored is before:
-            return Outcome(state=state, replies=answers)
+            return Outcome(state=state, replies=replies)
         stored = replace(stored, version=before.version + 1)
         await self._write(stored, before)
         return Outcome(
-            state=replace(state, stored=stored), events=events, replies=answers, closed=OVER if stored.over else None
+            state=replace(state, stored=stored),
+            events=events,
+            replies=replies,
+            closed=CLOSED if stored.is_closed else None,
         )
 
     async def _write(self, stored: Count, before: Count) -> None:
@@ -172,8 +176,6 @@ class CounterRooms(RoomBehaviour[CounterState]):
                 raise StaleRoom from None
             raise LostRoom from None
         except ResultUnknown:
-            if self.unsettling:
-                raise
             current = await self.store.get(count_of(before.room_id))
             if current == stored:
                 return
@@ -199,10 +201,10 @@ class CounterRooms(RoomBehaviour[CounterState]):
     def presence_changed(
         self, state: CounterState, joined: frozenset[AccountId], left: frozenset[AccountId], now: float
     ) -> Transient[CounterState]:
-        return Transient(state=replace(state, people=(state.people | joined) - left))
+        return Transient(state=replace(state, present=(state.present | joined) - left))
 
     def admits(self, state: CounterState, viewer: Identity) -> None:
-        if viewer.account_id in self.barred:
+        if viewer.account_id in self.blocked:
             raise Forbidden("You were asked to leave.")
 
     async def snapshot(self, state: CounterState, viewer: Identity, since: str | None) -> bytes:
@@ -210,5 +212,5 @@ class CounterRooms(RoomBehaviour[CounterState]):
         self._called.set()
         await self.snapshot_gate.wait()
         return msgspec.json.encode(
-            {"sum": state.stored.value, "lines": state.lines, "people": len(state.people), "since": since}
+            {"sum": state.stored.value, "lines": state.lines, "people": len(state.present), "since": since}
         )

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from tests.realtime.bus.recording_bus import RecordingBus
-from tests.realtime.rooms.counter_room import CounterRooms, Do
+from tests.realtime.rooms.counter_room import CounterCommand, CounterRooms
 from zataku.clock import ManualClock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
@@ -33,7 +33,7 @@ def guest(name: str = "hana") -> Identity:
 
 
 class RecordingConnection:
-    """A connection that keeps what is written, as decoded messages."""
+    """A connection that records the messages written to it, decoded."""
 
     def __init__(self) -> None:
         self.messages: list[dict[str, Any]] = []
@@ -73,10 +73,10 @@ class CounterClient:
         self.at: Position | None = None
         self.snapshots = 0
         self.resumed = 0
-        self.seen: list[dict[str, Any]] = []
+        self.events: list[dict[str, Any]] = []
         self.gone: dict[str, Any] | None = None
         self.here: int | None = None
-        self.passed: list[Any] = []
+        self.transient_events: list[Any] = []
         self.missed = 0
 
     def read(self) -> "CounterClient":
@@ -84,29 +84,29 @@ class CounterClient:
         self.process.hub._flush_queue.flush()  # these tests are not about coalesced writes
         messages, self.connection.messages = self.connection.messages, []
         for message in messages:
-            self._take(message)
+            self._receive(message)
         return self
 
-    def _take(self, message: dict[str, Any]) -> None:
+    def _receive(self, message: dict[str, Any]) -> None:
         match message["t"]:
             case "joined" if message.get("snapshot") is not None:
-                self._shown(message)
+                self._load_snapshot(message)
                 self.here = message["here"]
             case "joined":
                 assert "at" not in message or self.at == Position(**message["at"])
                 self.resumed += 1
             case "snapshot":
-                self._shown(message)
+                self._load_snapshot(message)
             case "events":
                 assert self.at == Position(message["epoch"], message["after"]), (self.at, message)
                 self.at = Position(message["epoch"], message["seq"])
-                self.seen += message["events"]
+                self.events += message["events"]
                 for event in message["events"]:
                     if "sum" in event:
                         assert event["sum"] > (self.sum or 0), (self.sum, message)
                         self.sum = event["sum"]
             case "passing":
-                self.passed += message["events"]
+                self.transient_events += message["events"]
             case "presence":
                 self.here = message["here"]
             case "gone":
@@ -118,7 +118,7 @@ class CounterClient:
             case other:
                 raise AssertionError(other)
 
-    def _shown(self, message: dict[str, Any]) -> None:
+    def _load_snapshot(self, message: dict[str, Any]) -> None:
         self.snapshots += 1
         self.at = Position(**message["at"])
         self.sum = message["snapshot"]["sum"]
@@ -132,9 +132,9 @@ class CounterClient:
     async def leave(self, topic: str = ROOM) -> None:
         await self.process.router.leave(self.socket, Leave(to=topic))
 
-    def send_transient(self, what: Any, topic: str = ROOM) -> None:
+    def send_transient(self, body: Any, topic: str = ROOM) -> None:
         self.process.router.handle_transient(
-            self.socket, TransientMessage(to=topic, what=msgspec.Raw(msgspec.json.encode(what)))
+            self.socket, TransientMessage(to=topic, what=msgspec.Raw(msgspec.json.encode(body)))
         )
 
     def disconnect(self) -> None:
@@ -180,15 +180,15 @@ class RoomProcess:
         connection = RecordingConnection()
         return CounterClient(self, self.hub.open(connection, guest(name), "127.0.0.1"), connection)
 
-    async def add(self, number: int, who: str | None = None, topic: str = ROOM) -> int:
+    async def add(self, number: int, sender: str | None = None, topic: str = ROOM) -> int:
         """Add to a counter, as a new guest each time: the pending commands of one sender are limited."""
-        asking = guest(who or f"guest {next(_guest_numbers)}")
+        identity = guest(sender or f"guest {next(_guest_numbers)}")
         async with asyncio.timeout(20):
-            answer = await self.rooms.ask(topic, asking, Do(add=number), int)
-        return answer or 0
+            total = await self.rooms.ask(topic, identity, CounterCommand(add=number), int)
+        return total or 0
 
     async def wait_for_lease_renewal(self) -> None:
-        """Wait until the renewal of its leases that runs just now is done."""
+        """Wait until a running renewal of its leases is done."""
         if self.rooms._lease_renewal is not None:
             await asyncio.wait([self.rooms._lease_renewal])
 
@@ -197,10 +197,10 @@ class RoomProcess:
         return ROOM in self.rooms.owned()
 
 
-async def wait_until(true: Callable[[], bool], what: str = "it") -> None:
+async def wait_until(condition: Callable[[], bool]) -> None:
     """Wait until a condition holds, for ten seconds at most."""
     async with asyncio.timeout(10):
-        while not true():
+        while not condition():
             await asyncio.sleep(0.001)
 
 
@@ -222,10 +222,10 @@ class ProcessClock(ManualClock):
                 await process.wait_for_lease_renewal()
 
 
-async def advance_until(clock: ProcessClock, true: Callable[[], bool], seconds: float) -> float:
+async def advance_until(clock: ProcessClock, condition: Callable[[], bool], seconds: float) -> float:
     """Advance the clock until a condition holds; fails after so many of its seconds. Returns how many it took."""
     began = clock.now()
-    while not true():
+    while not condition():
         assert clock.now() - began < seconds, f"not within {seconds} s"
         await clock.run(0.25)
     return clock.now() - began
@@ -240,10 +240,10 @@ async def run_with_clock(clock: ProcessClock, work: Awaitable[Any], seconds: flo
 
 @asynccontextmanager
 async def run_process(name: str, bus: Bus, store: Store, clock: ProcessClock) -> AsyncIterator[RoomProcess]:
-    made = RoomProcess(name, bus, store, clock)
-    clock.processes.append(made)
-    await made.start()
+    process = RoomProcess(name, bus, store, clock)
+    clock.processes.append(process)
+    await process.start()
     try:
-        yield made
+        yield process
     finally:
-        await made.stop()
+        await process.stop()

@@ -5,13 +5,13 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from tests.realtime.rooms.counter_room import CounterState, Do
+from tests.realtime.rooms.counter_room import CounterCommand, CounterState
 from tests.realtime.rooms.room_process import ROOM, ProcessClock, RoomProcess, guest, wait_until
 from zataku.errors import NotFound
 from zataku.realtime.rooms.behaviour import DEFERRED, Command, Event, Transient
 
 
-async def execute_together(process: RoomProcess, *commands: Do) -> list[object]:
+async def execute_together(process: RoomProcess, *commands: CounterCommand) -> list[object]:
     """The replies to commands that are pending together."""
     await process.add(0)
     process.counters.batches.clear()
@@ -25,38 +25,44 @@ async def execute_together(process: RoomProcess, *commands: Do) -> list[object]:
     return await asyncio.gather(*rest, return_exceptions=True)
 
 
-async def test_deferred_commands_come_next_and_in_their_order(alone: RoomProcess):
-    hana = await alone.client("hana").join()
-    add, by_itself = Do(add=1), Do(add=10, alone=True)
-    answers = await execute_together(alone, add, add, by_itself, add, by_itself, by_itself, add)
-    assert answers == [1, 2, 12, 13, 23, 33, 34]
-    assert alone.counters.batches == [1, 7, 5, 4, 3, 2, 1]
+async def test_deferred_commands_are_executed_next_and_in_order(process: RoomProcess):
+    hana = await process.client("hana").join()
+    add, by_itself = CounterCommand(add=1), CounterCommand(add=10, alone=True)
+    replies = await execute_together(process, add, add, by_itself, add, by_itself, by_itself, add)
+    assert replies == [1, 2, 12, 13, 23, 33, 34]
+    assert process.counters.batches == [1, 7, 5, 4, 3, 2, 1]
     assert hana.read().sum == 34
 
 
-async def test_deferred_commands_of_a_closed_room_are_refused(alone: RoomProcess):
-    answers = await execute_together(alone, Do(add=1), Do(close=True, alone=True), Do(add=1))
-    assert answers[:2] == [1, 1]
-    assert isinstance(answers[2], NotFound)
+async def test_deferred_commands_of_a_closed_room_are_refused(process: RoomProcess):
+    replies = await execute_together(
+        process, CounterCommand(add=1), CounterCommand(close=True, alone=True), CounterCommand(add=1)
+    )
+    assert replies[:2] == [1, 1]
+    assert isinstance(replies[2], NotFound)
 
 
-async def test_a_batch_without_any_reply_fails_and_the_room_continues(alone: RoomProcess):
-    handle = alone.counters.handle
+async def test_a_batch_without_any_reply_fails_and_the_room_continues(process: RoomProcess):
+    handle = process.counters.handle
 
-    async def lazy(state, commands, now):
+    async def defer_all(state, commands, now):
         outcome = await handle(state, commands, now)
-        return replace(outcome, replies=[DEFERRED] * len(outcome.replies)) if commands[0].body == Do(add=7) else outcome
+        return (
+            replace(outcome, replies=[DEFERRED] * len(outcome.replies))
+            if commands[0].body == CounterCommand(add=7)
+            else outcome
+        )
 
-    alone.counters.handle = lazy
+    process.counters.handle = defer_all
     with pytest.raises(ValueError, match="replies"):
-        await alone.rooms.execute(ROOM, guest(), Do(add=7))
-    assert await alone.add(1) == 8
+        await process.rooms.execute(ROOM, guest(), CounterCommand(add=7))
+    assert await process.add(1) == 8
 
 
 async def test_a_tick_publishes_accumulated_transients_and_rejected_ones_are_dropped(
-    alone: RoomProcess, clock: ProcessClock
+    process: RoomProcess, clock: ProcessClock
 ):
-    counters = alone.counters
+    counters = process.counters
 
     def handle_transient(state: CounterState, command: Command, _now: float) -> Transient[CounterState]:
         return Transient(state=replace(state, lines=(*state.lines, "x")))
@@ -68,11 +74,11 @@ async def test_a_tick_publishes_accumulated_transients_and_rejected_ones_are_dro
 
     counters.handle_transient, counters.tick = handle_transient, tick  # pyright: ignore[reportAttributeAccessIssue]
     counters.accepts = lambda command, _now: command.body != "no"  # pyright: ignore[reportAttributeAccessIssue]
-    hana = await alone.client("hana").join()
-    for what in (b'"a"', b'"no"', b'"b"', b'"no"', b'"c"'):
-        alone.rooms.handle_transient(hana.socket, ROOM, what)
-    assert hana.read().passed == []
+    hana = await process.client("hana").join()
+    for payload in (b'"a"', b'"no"', b'"b"', b'"no"', b'"c"'):
+        process.rooms.handle_transient(hana.socket, ROOM, payload)
+    assert hana.read().transient_events == []
     await clock.advance(0.3)
-    await wait_until(lambda: hana.read().passed == ["3 at once"])
+    await wait_until(lambda: hana.read().transient_events == ["3 at once"])
     await clock.advance(2)
-    assert hana.read().passed == ["3 at once"]
+    assert hana.read().transient_events == ["3 at once"]

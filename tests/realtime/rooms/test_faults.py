@@ -43,7 +43,7 @@ class FaultSimulation:
         self.processes: deque[RoomProcess] = deque()
         self.clients: list[CounterClient] = []
         self.names = iter(range(1000))
-        self.acknowledged = self.perhaps = 0
+        self.acknowledged = self.unknown = 0
         self.tasks: list[tuple[RoomProcess, asyncio.Task[None]]] = []
 
     async def open(self) -> None:
@@ -62,14 +62,14 @@ class FaultSimulation:
         try:
             await client.process.router.join(client.socket, Join(id=1, to=ROOM))
         except Unavailable:
-            self.clients = [each for each in self.clients if each is not client]
+            self.clients = [it for it in self.clients if it is not client]
 
     async def _add(self, process: RoomProcess) -> None:
         number = self.random.randint(1, 9)
         try:
             await process.add(number, "adder")
         except (OutcomeUnknown, asyncio.CancelledError):
-            self.perhaps += number
+            self.unknown += number
         except RequestError:
             pass
         else:
@@ -79,8 +79,8 @@ class FaultSimulation:
         process = self.processes.popleft()
         self.clients = [client for client in self.clients if client.process is not process]
         if kill:
-            for at, task in self.tasks:
-                if at is process:
+            for caller, task in self.tasks:
+                if caller is process:
                     task.cancel()
             await process.kill()
             await process.bus.stop()
@@ -88,7 +88,7 @@ class FaultSimulation:
         else:
             await process.stop()
 
-    async def hour(self) -> None:
+    async def step(self) -> None:
         await self.clock.advance(0.25)
         for _ in range(4):
             await asyncio.sleep(0.0005)
@@ -101,27 +101,27 @@ class FaultSimulation:
             await self.open()
             await self.close(kill=self.random.random() < 0.5)
         if self.random.random() < 0.02:
-            # A paused process wakes up and acquires the room, though it is another's.
+            # A paused process wakes up and acquires the room of another process.
             await CounterRooms(self.store).acquire("one")
 
 
 @pytest.mark.parametrize("seed", range(2))
 async def test_acknowledged_commands_are_stored_once_and_delivered_to_all(store: Store, clock: ProcessClock, seed: int):
-    day = FaultSimulation(store, clock, seed)
+    simulation = FaultSimulation(store, clock, seed)
     for _ in range(3):
-        await day.open()
+        await simulation.open()
     for _ in range(160):
-        await day.hour()
+        await simulation.step()
     # The bus still loses messages, so that the last one may be noticed only at another heartbeat.
-    clock.processes = list(day.processes)
-    await advance_until(clock, lambda: all(task.done() for _, task in day.tasks), 40)
-    assert [task for _, task in day.tasks if not task.cancelled() and task.exception() is not None] == []
+    clock.processes = list(simulation.processes)
+    await advance_until(clock, lambda: all(task.done() for _, task in simulation.tasks), 40)
+    assert [task for _, task in simulation.tasks if not task.cancelled() and task.exception() is not None] == []
     stored = await store.get(count_of("one"))
     assert stored is not None
-    assert day.acknowledged <= stored.value <= day.acknowledged + day.perhaps
-    assert day.acknowledged > 50
-    reading = [client for client in day.clients if client.gone is None]
-    assert len(reading) > 3
-    await advance_until(clock, lambda: {client.read().sum for client in reading} == {stored.value}, 40)
-    while day.processes:
-        await day.close(kill=False)
+    assert simulation.acknowledged <= stored.value <= simulation.acknowledged + simulation.unknown
+    assert simulation.acknowledged > 50
+    connected = [client for client in simulation.clients if client.gone is None]
+    assert len(connected) > 3
+    await advance_until(clock, lambda: {client.read().sum for client in connected} == {stored.value}, 40)
+    while simulation.processes:
+        await simulation.close(kill=False)

@@ -21,16 +21,16 @@ async def test_a_late_reply_settles_no_other_call(two: Two):
     await one.add(1)
     one.counters.gate.clear()
     one.counters.batches.clear()
-    given_up = asyncio.create_task(other.add(1))
+    cancelled = asyncio.create_task(other.add(1))
     await one.counters.wait_until(lambda: one.counters.batches == [1])
-    given_up.cancel()
-    # The owner was silent for too long, turns out to be alive, and is followed again.
+    cancelled.cancel()
+    # The owner was silent for too long, is unfollowed, and is followed again when it answers.
     other.rooms._handles[ROOM]._unfollow(suspect=None)
     called = other.transport.expect_message(is_command_call)
-    asking = asyncio.create_task(other.add(10))
+    adding = asyncio.create_task(other.add(10))
     await asyncio.wait_for(called, 10)
     one.counters.gate.set()
-    assert await asking == 12
+    assert await adding == 12
 
 
 async def test_a_join_during_a_table_outage_succeeds_when_it_is_back(two: Two, clock: ProcessClock):
@@ -39,13 +39,13 @@ async def test_a_join_during_a_table_outage_succeeds_when_it_is_back(two: Two, c
     leases = one.rooms._context.leases
     store = leases._store
 
-    class Away:
-        async def get(self, wanted: object) -> object:
-            raise StoreUnreachable("The table is away.")
+    class UnreachableStore:
+        async def get(self, key: object) -> object:
+            raise StoreUnreachable("The table cannot be reached.")
 
         write = get
 
-    leases._store = Away()  # pyright: ignore[reportAttributeAccessIssue]
+    leases._store = UnreachableStore()  # pyright: ignore[reportAttributeAccessIssue]
     await clock.run(6)
     joining = asyncio.create_task(one.client("sora").join())
     await clock.run(0.25)

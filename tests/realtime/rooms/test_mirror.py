@@ -1,11 +1,11 @@
-"""Joining, resuming and falling behind: no event is lost and none comes twice."""
+"""Joining, resuming and falling behind: no event is lost and none is delivered twice."""
 
 import asyncio
 from random import Random
 
 import pytest
 
-from tests.realtime.rooms.counter_room import Count, Do, count_of
+from tests.realtime.rooms.counter_room import Count, CounterCommand, count_of
 from tests.realtime.rooms.room_process import (
     ROOM,
     CounterClient,
@@ -21,36 +21,36 @@ from zataku.realtime.rooms.history import MAX_EVENTS
 from zataku.table import Store, path
 
 
-async def test_a_client_that_joins_during_commands_misses_no_event(alone: RoomProcess):
-    alone.counters.snapshot_gate.clear()
-    hana = alone.client()
+async def test_a_client_that_joins_during_commands_misses_no_event(process: RoomProcess):
+    process.counters.snapshot_gate.clear()
+    hana = process.client()
     joining = asyncio.create_task(hana.join())
-    await alone.counters.wait_until(lambda: alone.counters.snapshots == 1)
-    began = int(alone.clock.now() * 1000)
+    await process.counters.wait_until(lambda: process.counters.snapshots == 1)
+    began = int(process.clock.now() * 1000)
     for _ in range(5):
-        await alone.add(1)
+        await process.add(1)
     assert not hana.connection.messages
-    alone.counters.snapshot_gate.set()
+    process.counters.snapshot_gate.set()
     await joining
-    await alone.add(1)
+    await process.add(1)
     assert hana.read().sum == 6
     assert hana.at == Position(1, began + 6)
 
 
 @pytest.mark.parametrize("shared_snapshot", [False, True])
-async def test_many_clients_join_leave_and_resume_during_commands(alone: RoomProcess, shared_snapshot: bool):
-    alone.counters.shared_snapshot = shared_snapshot
+async def test_many_clients_join_leave_and_resume_during_commands(process: RoomProcess, shared_snapshot: bool):
+    process.counters.shared_snapshot = shared_snapshot
     random = Random(11)
     clients: list[CounterClient] = []
     adding = True
 
     async def add() -> None:
         while adding:
-            await alone.add(random.randint(1, 3))
+            await process.add(random.randint(1, 3))
             await asyncio.sleep(random.random() / 500)
 
     async def read(number: int) -> None:
-        client = alone.client(f"p{number % 5}")
+        client = process.client(f"p{number % 5}")
         clients.append(client)
         for _ in range(6):
             await asyncio.sleep(random.random() / 100)
@@ -65,156 +65,158 @@ async def test_many_clients_join_leave_and_resume_during_commands(alone: RoomPro
     await asyncio.gather(*(read(number) for number in range(30)))
     adding = False
     await asyncio.gather(*adders)
-    last = await alone.add(1)
+    last = await process.add(1)
     assert {client.read().sum for client in clients} == {last}
     assert sum(client.resumed for client in clients) > 10
 
 
-async def test_a_client_that_resumes_gets_only_the_missed_events(alone: RoomProcess):
-    hana = await alone.client().join()
-    await alone.add(1)
+async def test_a_client_that_resumes_gets_only_the_missed_events(process: RoomProcess):
+    hana = await process.client().join()
+    await process.add(1)
     hana.read().disconnect()
-    await alone.add(1)
-    await alone.add(1)
-    again = alone.client()
+    await process.add(1)
+    await process.add(1)
+    again = process.client()
     again.at, again.sum = hana.at, hana.sum
     await again.join(at=hana.at)
     assert (again.snapshots, again.resumed, again.sum) == (0, 1, 3)
-    await alone.add(1)
+    await process.add(1)
     assert again.read().sum == 4
 
 
-async def test_a_position_that_is_too_old_or_of_another_epoch_gets_a_snapshot(alone: RoomProcess):
-    hana = await alone.client().join()
+async def test_a_position_that_is_too_old_or_of_another_epoch_gets_a_snapshot(process: RoomProcess):
+    hana = await process.client().join()
     old = hana.at
     assert old is not None
     for _ in range(0, MAX_EVENTS + 50, 50):
-        await asyncio.gather(*(alone.add(1) for _ in range(50)))
+        await asyncio.gather(*(process.add(1) for _ in range(50)))
     for at in (old, Position(7, old.seq), Position(1, old.seq + 10_000), Position(1, -5)):
-        late = await alone.client().join(at=at)
+        late = await process.client().join(at=at)
         assert (late.snapshots, late.sum) == (1, hana.read().sum)
-    near = alone.client()
+    near = process.client()
     near.at, near.sum = Position(1, old.seq + 900), 900
     await near.join(at=near.at)
     assert (near.snapshots, near.sum) == (0, hana.sum)
 
 
-async def test_a_client_that_missed_transient_changes_gets_a_snapshot(alone: RoomProcess):
-    hana, sora = await alone.client().join(), await alone.client("sora").join()
-    await alone.add(1)
+async def test_a_client_that_missed_transient_changes_gets_a_snapshot(process: RoomProcess):
+    hana, sora = await process.client().join(), await process.client("sora").join()
+    await process.add(1)
     sora.read().disconnect()
     hana.send_transient("wave")
-    back = alone.client("sora")
+    back = process.client("sora")
     back.at, back.sum = sora.at, sora.sum
     await back.join(at=back.at)
     assert back.resumed == 1
     back.disconnect()
     hana.send_transient("a line")
-    again = await alone.client("sora").join(at=back.at)
+    again = await process.client("sora").join(at=back.at)
     assert (again.resumed, again.snapshots, again.lines) == (0, 1, ["a line"])
 
 
-async def test_transient_events_during_a_snapshot_are_delivered_once(alone: RoomProcess):
-    hana = await alone.client().join()
+async def test_transient_events_during_a_snapshot_are_delivered_once(process: RoomProcess):
+    hana = await process.client().join()
     hana.send_transient("before")
-    alone.counters.snapshot_gate.clear()
-    sora = alone.client("sora")
+    process.counters.snapshot_gate.clear()
+    sora = process.client("sora")
     joining = asyncio.create_task(sora.join())
-    await alone.counters.wait_until(lambda: alone.counters.snapshots == 2)
-    hana.send_transient("meanwhile")
-    alone.counters.snapshot_gate.set()
+    await process.counters.wait_until(lambda: process.counters.snapshots == 2)
+    hana.send_transient("during")
+    process.counters.snapshot_gate.set()
     await joining
-    assert (sora.lines, sora.passed) == (["before"], ["meanwhile"])
+    assert (sora.lines, sora.transient_events) == (["before"], ["during"])
 
 
-async def test_binary_events_during_a_snapshot_follow_it(alone: RoomProcess):
-    hana = await alone.client().join()
-    alone.counters.snapshot_gate.clear()
-    sora = alone.client("sora")
+async def test_binary_events_during_a_snapshot_follow_it(process: RoomProcess):
+    hana = await process.client().join()
+    process.counters.snapshot_gate.clear()
+    sora = process.client("sora")
     joining = asyncio.create_task(sora.join())
-    await alone.counters.wait_until(lambda: alone.counters.snapshots == 2)
-    alone.router.handle_binary(hana.socket, ROOM, b"\x01\x02")
-    alone.counters.snapshot_gate.set()
+    await process.counters.wait_until(lambda: process.counters.snapshots == 2)
+    process.router.handle_binary(hana.socket, ROOM, b"\x01\x02")
+    process.counters.snapshot_gate.set()
     await joining
     assert hana.connection.binary == sora.connection.binary == [b"\x01\x02"]
 
 
-async def test_transient_changes_during_a_write_are_kept(alone: RoomProcess):
-    hana = await alone.client().join()
-    await alone.add(1)
-    alone.counters.gate.clear()
-    adding = asyncio.create_task(alone.add(1))
-    await alone.counters.wait_until(lambda: len(alone.counters.batches) == 2)
+async def test_transient_changes_during_a_write_are_kept(process: RoomProcess):
+    hana = await process.client().join()
+    await process.add(1)
+    process.counters.gate.clear()
+    adding = asyncio.create_task(process.add(1))
+    await process.counters.wait_until(lambda: len(process.counters.batches) == 2)
     hana.send_transient("during")
-    assert hana.read().passed == ["during"]
-    alone.counters.gate.set()
+    assert hana.read().transient_events == ["during"]
+    process.counters.gate.set()
     await adding
-    assert (await alone.client("sora").join()).lines == ["during"]
+    assert (await process.client("sora").join()).lines == ["during"]
 
 
-async def test_three_hundred_concurrent_joins_share_one_snapshot(alone: RoomProcess):
-    alone.counters.shared_snapshot = True
-    await alone.add(1)
-    alone.counters.snapshot_gate.clear()
-    clients = [alone.client(f"p{number}") for number in range(300)]
+async def test_three_hundred_concurrent_joins_share_one_snapshot(process: RoomProcess):
+    process.counters.shared_snapshot = True
+    await process.add(1)
+    process.counters.snapshot_gate.clear()
+    clients = [process.client(f"p{number}") for number in range(300)]
     joining = [asyncio.create_task(client.join()) for client in clients]
-    await alone.counters.wait_until(lambda: alone.counters.snapshots >= 1)
-    alone.counters.snapshot_gate.set()
+    await process.counters.wait_until(lambda: process.counters.snapshots >= 1)
+    process.counters.snapshot_gate.set()
     await asyncio.gather(*joining)
-    assert alone.counters.snapshots == 1
-    await alone.add(1)
-    assert (await alone.client().join(since="x")).sum == 2
-    assert alone.counters.snapshots == 2
+    assert process.counters.snapshots == 1
+    await process.add(1)
+    assert (await process.client().join(since="x")).sum == 2
+    assert process.counters.snapshots == 2
 
 
-async def test_a_cancelled_join_does_not_cancel_the_snapshot_of_others(alone: RoomProcess):
-    alone.counters.shared_snapshot = True
-    alone.counters.snapshot_gate.clear()
-    leaver, stayer = alone.client("sora"), alone.client()
+async def test_a_cancelled_join_does_not_cancel_the_snapshot_of_others(process: RoomProcess):
+    process.counters.shared_snapshot = True
+    process.counters.snapshot_gate.clear()
+    leaver, stayer = process.client("sora"), process.client()
     leaving, staying = asyncio.create_task(leaver.join()), asyncio.create_task(stayer.join())
-    await alone.counters.wait_until(lambda: alone.counters.snapshots == 1)
+    await process.counters.wait_until(lambda: process.counters.snapshots == 1)
     leaving.cancel()
     await asyncio.sleep(0)
     leaver.disconnect()
-    alone.counters.snapshot_gate.set()
+    process.counters.snapshot_gate.set()
     assert (await staying).snapshots == 1
-    assert leaver.socket not in alone.hub.members(ROOM)
+    assert leaver.socket not in process.hub.members(ROOM)
 
 
-async def test_a_client_that_is_not_admitted_cannot_resume_either(alone: RoomProcess):
-    hana = await alone.client().join()
-    await alone.add(1)
-    place = hana.read().at
+async def test_a_client_that_is_not_admitted_cannot_resume_either(process: RoomProcess):
+    hana = await process.client().join()
+    await process.add(1)
+    position = hana.read().at
     await hana.leave()
-    alone.counters.barred.add(hana.socket.identity.account_id)
-    for at in (None, place):
+    process.counters.blocked.add(hana.socket.identity.account_id)
+    for at in (None, position):
         with pytest.raises(Forbidden):
             await hana.join(at=at)
-    assert not alone.hub.members(ROOM)
+    assert not process.hub.members(ROOM)
 
 
-async def test_a_slow_reader_gets_a_snapshot_instead_of_the_backlog(alone: RoomProcess, clock: ProcessClock):
-    hana, slow = await alone.client().join(), await alone.client("slow").join()
-    await alone.add(1)
+async def test_a_slow_reader_gets_a_snapshot_instead_of_the_backlog(process: RoomProcess, clock: ProcessClock):
+    hana, slow = await process.client().join(), await process.client("slow").join()
+    await process.add(1)
     slow.read().connection.slow = 10 << 20
     for _ in range(10):
-        await alone.add(1)
+        await process.add(1)
         hana.read()
     slow.connection.slow = 0
     await advance_until(clock, lambda: slow.read().sum == 11, 3)
     assert slow.snapshots == 2
-    await alone.add(1)
+    await process.add(1)
     assert hana.read().sum == slow.read().sum == 12
 
 
-async def test_presence_counts_accounts_and_is_published_at_most_once_a_second(alone: RoomProcess, clock: ProcessClock):
-    hana = await alone.client("hana").join()
-    await alone.client("hana").join()
+async def test_presence_counts_accounts_and_is_published_at_most_once_a_second(
+    process: RoomProcess, clock: ProcessClock
+):
+    hana = await process.client("hana").join()
+    await process.client("hana").join()
     await advance_until(clock, lambda: hana.read().here == 1, 2)
-    sora, yuki = await alone.client("sora").join(), await alone.client("yuki").join()
+    sora, yuki = await process.client("sora").join(), await process.client("yuki").join()
     await advance_until(clock, lambda: hana.read().here == 3, 2)
-    assert alone.rooms.count_present(ROOM) == 3
-    assert alone.rooms.running("counter") == {ROOM: 3}
+    assert process.rooms.count_present(ROOM) == 3
+    assert process.rooms.running("counter") == {ROOM: 3}
     sora.disconnect()
     await yuki.leave()
     await advance_until(clock, lambda: hana.read().here == 1, 2)
@@ -222,39 +224,39 @@ async def test_presence_counts_accounts_and_is_published_at_most_once_a_second(a
     assert counted == []
 
 
-async def test_transient_changes_are_flushed_at_most_twice_a_second(alone: RoomProcess, clock: ProcessClock):
-    hana = await alone.client().join()
+async def test_transient_changes_are_flushed_at_most_twice_a_second(process: RoomProcess, clock: ProcessClock):
+    hana = await process.client().join()
     for number in range(40):
         hana.send_transient(f"line {number}")
         await clock.advance(0.05)
         await asyncio.sleep(0.001)
-    await advance_until(clock, lambda: alone.counters.flushed >= 4, 1)
-    assert alone.counters.flushed <= 5
-    await alone.rooms.execute(ROOM, guest(), Do())
+    await advance_until(clock, lambda: process.counters.flushed >= 4, 1)
+    assert process.counters.flushed <= 5
+    await process.rooms.execute(ROOM, guest(), CounterCommand())
 
 
-async def test_a_client_resumes_within_a_minute_after_the_last_one_left(alone: RoomProcess, clock: ProcessClock):
-    hana = await alone.client().join()
-    await alone.add(1)
+async def test_a_client_resumes_within_a_minute_after_the_last_client_left(process: RoomProcess, clock: ProcessClock):
+    hana = await process.client().join()
+    await process.add(1)
     await clock.advance(600)
-    place = hana.read().at
+    position = hana.read().at
     hana.disconnect()
     await clock.advance(50)
-    back = alone.client()
-    back.at, back.sum = place, 1
-    await back.join(at=place)
+    back = process.client()
+    back.at, back.sum = position, 1
+    await back.join(at=position)
     assert (back.resumed, back.snapshots) == (1, 0)
 
 
-async def test_binary_events_during_a_resynchronisation_follow_the_snapshot(alone: RoomProcess, store: Store):
-    hana, sora = await alone.client().join(), await alone.client("sora").join()
-    alone.counters.snapshot_gate.clear()
-    shown = alone.counters.snapshots
+async def test_binary_events_during_a_resynchronisation_follow_the_snapshot(process: RoomProcess, store: Store):
+    hana, sora = await process.client().join(), await process.client("sora").join()
+    process.counters.snapshot_gate.clear()
+    snapshots = process.counters.snapshots
     await store.update(count_of("one"), path(Count, lambda it: it.version).add(1))
-    await alone.add(1)
-    await alone.counters.wait_until(lambda: alone.counters.snapshots == shown + 2)
-    alone.router.handle_binary(hana.socket, ROOM, b"\x01\x02")
-    alone.counters.snapshot_gate.set()
+    await process.add(1)
+    await process.counters.wait_until(lambda: process.counters.snapshots == snapshots + 2)
+    process.router.handle_binary(hana.socket, ROOM, b"\x01\x02")
+    process.counters.snapshot_gate.set()
     await wait_until(lambda: hana.read().sum == sora.read().sum == 1)
     assert hana.connection.binary == sora.connection.binary == [b"\x01\x02"]
 
@@ -272,10 +274,10 @@ async def test_a_client_that_resumes_gets_transient_changes_of_another_process(t
     assert back.lines == ["a line"]
 
 
-async def test_a_slow_reader_learns_that_the_room_is_closed(alone: RoomProcess):
-    hana = await alone.client().join()
-    hana.connection.slow = alone.hub.limits.max_backlog_bytes + 1
-    await alone.add(1)
+async def test_a_slow_reader_learns_that_the_room_is_closed(process: RoomProcess):
+    hana = await process.client().join()
+    hana.connection.slow = process.hub.limits.max_backlog_bytes + 1
+    await process.add(1)
     hana.read()
-    await alone.rooms.execute(ROOM, guest(), Do(add=1, close=True))
+    await process.rooms.execute(ROOM, guest(), CounterCommand(add=1, close=True))
     assert hana.read().gone is not None

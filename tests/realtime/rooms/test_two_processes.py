@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from tests.realtime.rooms.counter_room import CounterRooms, Do, count_of
+from tests.realtime.rooms.counter_room import CounterCommand, CounterRooms, count_of
 from tests.realtime.rooms.room_process import (
     ROOM,
     CounterClient,
@@ -38,7 +38,7 @@ Two = tuple[RoomProcess, RoomProcess]
 
 
 @asynccontextmanager
-async def dropped(bus: BusClient, channel: str, kind: type) -> AsyncIterator[None]:
+async def drop_messages(bus: BusClient, channel: str, kind: type) -> AsyncIterator[None]:
     """Drop the messages of a channel; the block ends when one of that kind was dropped."""
     decode = decode_update if channel.startswith("room/") else decode_rpc_message
     handler, was_dropped = bus._handlers[channel], asyncio.Event()
@@ -75,7 +75,7 @@ async def test_transient_commands_reach_the_other_process(two: Two):
     one, other = two
     hana, sora = await one.client("hana").join(), await other.client("sora").join()
     sora.send_transient("wave")
-    await wait_until(lambda: hana.read().passed == ["wave"] and sora.read().passed == ["wave"])
+    await wait_until(lambda: hana.read().transient_events == ["wave"] and sora.read().transient_events == ["wave"])
     other.router.handle_binary(sora.socket, ROOM, b"\x00\xff")
     await wait_until(lambda: hana.connection.binary == sora.connection.binary == [b"\x00\xff"])
 
@@ -87,14 +87,14 @@ async def test_an_error_of_the_other_process_arrives_unchanged(two: Two):
         await other.add(-1)
     assert (refused.value.status, refused.value.problem.code) == (400, "invalid")
     with pytest.raises(NotFound):
-        await other.rooms.execute("counter/none", guest(), Do())
+        await other.rooms.execute("counter/none", guest(), CounterCommand())
 
 
 async def test_clients_of_another_process_learn_that_the_room_is_closed(two: Two, clock: ProcessClock):
     one, other = two
     await one.add(1)
     sora = await other.client("sora").join()
-    await other.rooms.execute(ROOM, guest(), Do(add=1, close=True))
+    await other.rooms.execute(ROOM, guest(), CounterCommand(add=1, close=True))
     await wait_until(lambda: sora.read().gone is not None)
     assert sora.sum == 2
     with pytest.raises(NotFound):
@@ -157,11 +157,11 @@ async def test_a_command_that_a_dead_owner_stored_is_not_executed_again(two: Two
     await one.add(1)
     await other.client("sora").join()
     # The owner stores the command, and dies before its reply arrives.
-    async with dropped(other.bus, "process/web-2", CallReply):
+    async with drop_messages(other.bus, "process/web-2", CallReply):
         waiting = asyncio.create_task(other.add(5))
-    found = await store.get(count_of("one"))
-    assert found is not None
-    assert found.value == 6
+    stored = await store.get(count_of("one"))
+    assert stored is not None
+    assert stored.value == 6
     await one.kill()
     assert await run_with_clock(clock, waiting, 12) == 6
 
@@ -187,12 +187,12 @@ async def test_running_commands_of_a_stopping_server_are_answered_by_the_other(t
     adding = [asyncio.create_task(other.add(1)) for _ in range(200)]
     await one.counters.wait_until(lambda: len(one.counters.batches) >= 2)
     await one.rooms.stop()
-    answers = await run_with_clock(clock, asyncio.gather(*adding), 12)
-    assert sorted(answers) == list(range(2, 202))
+    replies = await run_with_clock(clock, asyncio.gather(*adding), 12)
+    assert sorted(replies) == list(range(2, 202))
 
 
-async def paused(process: RoomProcess) -> None:
-    """Pause a process as SIGSTOP does, as others see it: no renewals, no heartbeats."""
+async def pause(process: RoomProcess) -> None:
+    """Stop the lease renewals and heartbeats of a process, as SIGSTOP does."""
     process.rooms._pulse_task.cancel()  # type: ignore[attr-defined]
     await asyncio.sleep(0)
 
@@ -202,13 +202,13 @@ async def test_a_paused_owner_cannot_write_after_it_lost_the_room(two: Two, cloc
     hana = await one.client("hana").join()
     sora = await other.client("sora").join()
     await one.add(1)
-    heard = one.bus._handlers.copy()
+    handlers = one.bus._handlers.copy()
     one.bus._handlers.clear()
-    await paused(one)
+    await pause(one)
     await advance_until(clock, lambda: other.owns, 10)
     assert await other.add(10) == 11
-    # It wakes up: its clients send commands, and nothing is acknowledged that the present owner did not store.
-    one.bus._handlers.update(heard)
+    # It wakes up: commands of its clients are acknowledged only when the current owner has stored them.
+    one.bus._handlers.update(handlers)
     assert one.owns
     assert await run_with_clock(clock, one.add(100), 12) == 111
     assert not one.owns
@@ -221,7 +221,7 @@ async def test_a_paused_owner_cannot_write_after_it_lost_the_room(two: Two, cloc
 async def test_a_paused_owner_that_wakes_up_in_time_continues(two: Two, clock: ProcessClock, store: Store):
     one, _ = two
     hana = await one.client("hana").join()
-    await paused(one)
+    await pause(one)
     await clock.advance(30)
     assert await one.add(1) == 1
     assert hana.read().snapshots == 1
@@ -245,13 +245,13 @@ async def test_messages_lost_on_the_bus_lead_to_a_snapshot(two: Two, clock: Proc
     await one.add(1)
     sora = await other.client("sora").join()
     channel = f"room/{ROOM}"
-    async with dropped(other.bus, channel, DurableEvents):
+    async with drop_messages(other.bus, channel, DurableEvents):
         await one.add(1)
     await one.add(1)
     await wait_until(lambda: sora.read().sum == 3)
     assert sora.snapshots == 2
     # If no update follows the lost one, the next heartbeat reveals it.
-    async with dropped(other.bus, channel, DurableEvents):
+    async with drop_messages(other.bus, channel, DurableEvents):
         await one.add(1)
     await advance_until(clock, lambda: sora.read().sum == 4, 3)
     assert sora.snapshots == 3
@@ -261,7 +261,7 @@ async def test_a_command_with_a_lost_reply_is_repeated_and_executed_once(two: Tw
     one, other = two
     await one.add(1)
     await other.client("sora").join()
-    async with dropped(other.bus, "process/web-2", CallReply):
+    async with drop_messages(other.bus, "process/web-2", CallReply):
         waiting = asyncio.create_task(other.add(1))
     assert await run_with_clock(clock, waiting, 6) == 2
     assert await one.add(0) == 2
@@ -292,9 +292,9 @@ async def test_many_commands_of_another_process_are_answered_in_order(two: Two):
     one, other = two
     await one.add(1)
     await other.client("sora").join()
-    asks = [other.rooms.ask(ROOM, guest(f"p{n}"), Do(add=1), int) for n in range(400)]
-    answers = await asyncio.gather(*asks)
-    assert list(answers) == list(range(2, 402))
+    calls = [other.rooms.ask(ROOM, guest(f"p{n}"), CounterCommand(add=1), int) for n in range(400)]
+    replies = await asyncio.gather(*calls)
+    assert list(replies) == list(range(2, 402))
 
 
 async def test_a_client_resumes_in_a_mirror_without_a_snapshot(two: Two, clock: ProcessClock):
@@ -322,18 +322,18 @@ async def test_every_client_gets_a_snapshot_of_the_next_owner(two: Two, shared_s
         process.counters.shared_snapshot = shared_snapshot
     await one.add(1)
     clients = [await other.client(f"p{number}").join() for number in range(30)]
-    other.counters.barred.add(clients[0].socket.identity.account_id)
-    asked = other.counters.snapshots
+    other.counters.blocked.add(clients[0].socket.identity.account_id)
+    before = other.counters.snapshots
     await one.rooms.stop()
     await wait_until(lambda: all(client.read().snapshots == 2 or client.gone is not None for client in clients))
-    assert other.counters.snapshots - asked == (29 if not shared_snapshot else other.counters.snapshots - asked)
+    assert other.counters.snapshots - before == (29 if not shared_snapshot else other.counters.snapshots - before)
     await other.add(1)
     assert {client.read().sum for client in clients if client.gone is None} == {2}
 
 
 async def test_two_processes_that_acquire_a_room_at_once_agree_on_one_owner(two: Two, clock: ProcessClock):
-    answers = await run_with_clock(clock, asyncio.gather(*(process.add(1) for process in two for _ in range(5))), 12)
-    assert sorted(answers) == list(range(1, 11))
+    replies = await run_with_clock(clock, asyncio.gather(*(process.add(1) for process in two for _ in range(5))), 12)
+    assert sorted(replies) == list(range(1, 11))
     assert [process.owns for process in two].count(True) == 1
 
 
@@ -355,12 +355,16 @@ async def test_presence_is_corrected_after_a_lost_report(two: Two, clock: Proces
     hana = await one.client("hana").join()
     await other.client("sora").join()
     await advance_until(clock, lambda: hana.read().here == 2, 5)
-    hear = one.bus._handlers["process/web-1"]
-    deaf = lambda message: None if isinstance(decode_rpc_message(message), PresenceReport) else hear(message)  # noqa: E731
-    one.bus._handlers["process/web-1"] = deaf
+    handle = one.bus._handlers["process/web-1"]
+
+    def drop_reports(message: bytes) -> None:
+        if not isinstance(decode_rpc_message(message), PresenceReport):
+            handle(message)
+
+    one.bus._handlers["process/web-1"] = drop_reports
     await other.client("yuki").join()
     await clock.run(1.5)
-    one.bus._handlers["process/web-1"] = hear
+    one.bus._handlers["process/web-1"] = handle
     await advance_until(clock, lambda: hana.read().here == 3, 5)
 
 
@@ -369,7 +373,7 @@ async def test_a_client_that_resumes_after_a_gap_misses_no_event(two: Two, clock
     await one.add(1)
     sora = await other.client("sora").join()
     sora.disconnect()
-    async with dropped(other.bus, f"room/{ROOM}", DurableEvents):
+    async with drop_messages(other.bus, f"room/{ROOM}", DurableEvents):
         await one.add(1)
     other.bus._dispatch_gap()
     back = other.client("sora")
@@ -385,11 +389,11 @@ async def test_concurrent_joins_of_a_remote_room_share_one_snapshot_call(two: Tw
     fetched: list[str | None] = []
     fetch = RemoteOwner._fetch_snapshot
 
-    async def counted(owner: RemoteOwner, viewer: Identity, since: str | None, *, with_body: bool) -> RoomSnapshot:
+    async def record_fetch(owner: RemoteOwner, viewer: Identity, since: str | None, *, with_body: bool) -> RoomSnapshot:
         fetched.append(since)
         return await fetch(owner, viewer, since, with_body=with_body)
 
-    monkeypatch.setattr(RemoteOwner, "_fetch_snapshot", counted)
+    monkeypatch.setattr(RemoteOwner, "_fetch_snapshot", record_fetch)
     await one.add(5)
     clients = [other.client(f"r{number}") for number in range(50)]
     await asyncio.gather(*(client.join() for client in clients))

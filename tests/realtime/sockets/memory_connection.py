@@ -1,4 +1,4 @@
-"""A connection in memory that keeps what was written, with a backlog that a test controls."""
+"""A connection in memory that records its writes, with a backlog that a test controls."""
 
 import asyncio
 from random import Random

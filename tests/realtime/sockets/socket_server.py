@@ -38,12 +38,12 @@ def guest(name: str = "a") -> Identity:
 
 def transient_event(topic: str, number: int, size: int = 0) -> bytes:
     """A transient event with a number, padded to a size."""
-    said = msgspec.json.encode({"n": number, "pad": "x" * size} if size else {"n": number})
-    return msgspec.json.encode(TransientBroadcast(to=topic, events=[msgspec.Raw(said)]))
+    event = msgspec.json.encode({"n": number, "pad": "x" * size} if size else {"n": number})
+    return msgspec.json.encode(TransientBroadcast(to=topic, events=[msgspec.Raw(event)]))
 
 
 class RecordingHandler:
-    """A handler that records what it gets. `execute` replies with the command, unless a test sets `on_execute`."""
+    """A handler that records its calls. `execute` replies with the command, unless a test sets `on_execute`."""
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
@@ -55,10 +55,10 @@ class RecordingHandler:
         self.on_execute: Callable[[Socket, CommandMessage], Awaitable[bytes | None]] | None = None
         self.on_join: Callable[[Socket, Join], Awaitable[None]] | None = None
 
-    async def wait_until(self, true: Callable[[], object]) -> None:
-        """Wait until a condition holds on what was recorded; it is checked after every call."""
+    async def wait_until(self, condition: Callable[[], object]) -> None:
+        """Wait until a condition on the recorded calls holds; it is checked after every call."""
         async with asyncio.timeout(DEADLINE):
-            while not true():
+            while not condition():
                 self._changed.clear()
                 await self._changed.wait()
 
@@ -139,10 +139,10 @@ async def close_code(client: ClientConnection) -> int | None:
     return client.close_code
 
 
-async def wait_until(true: Callable[[], object]) -> None:
+async def wait_until(condition: Callable[[], object]) -> None:
     """Wait until a condition holds."""
     async with asyncio.timeout(DEADLINE):
-        while not true():
+        while not condition():
             await asyncio.sleep(0.002)
 
 
@@ -153,10 +153,10 @@ async def run_server(limits: SocketLimits | None = None, clock: Clock | None = N
     handler = RecordingHandler(hub)
     endpoint = Endpoint(hub, handler)
     listening = socket.create_server(("127.0.0.1", 0))
-    made = SocketServer(hub, handler, listening.getsockname()[1])
+    socket_server = SocketServer(hub, handler, listening.getsockname()[1])
 
     async def application(scope: dict[str, Any], receive: Any, send: Any) -> None:
-        await endpoint.serve(scope, receive, send, identity=made.identity, address=scope["client"][0])
+        await endpoint.serve(scope, receive, send, identity=socket_server.identity, address=scope["client"][0])
 
     options = uvicorn_options(hub.limits)
     server = uvicorn.Server(uvicorn.Config(application, lifespan="off", log_config=None, **options))  # type: ignore[arg-type]
@@ -164,7 +164,7 @@ async def run_server(limits: SocketLimits | None = None, clock: Clock | None = N
     await hub.start(handler.catch_up)
     try:
         await wait_until(lambda: server.started)
-        yield made
+        yield socket_server
     finally:
         server.should_exit = True
         await running

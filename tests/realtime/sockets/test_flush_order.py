@@ -1,4 +1,4 @@
-"""In every order of events, each socket gets its messages in order and once."""
+"""Whatever the order of calls, each socket gets its messages in order and once."""
 
 import asyncio
 
@@ -16,10 +16,10 @@ TOPICS = ("live/1", "live/2")
 
 names, topics = st.sampled_from(NAMES), st.sampled_from(TOPICS)
 steps = st.one_of(
-    st.tuples(st.just("come"), names, topics),
-    st.tuples(st.just("go"), names, topics),
-    st.tuples(st.just("tell"), st.none(), topics),
-    st.tuples(st.just("tell"), names, topics),
+    st.tuples(st.just("subscribe"), names, topics),
+    st.tuples(st.just("unsubscribe"), names, topics),
+    st.tuples(st.just("broadcast"), st.none(), topics),
+    st.tuples(st.just("broadcast"), names, topics),
     st.tuples(st.just("send"), names, st.none()),
     st.tuples(st.just("wait"), st.none(), st.none()),
     st.tuples(st.just("end"), names, st.none()),
@@ -27,41 +27,41 @@ steps = st.one_of(
 
 
 class Model:
-    """A model of subscriptions and of what each socket must have received, without ticks or frames."""
+    """A model of the subscriptions and of the messages expected by each socket, without ticks or frames."""
 
     def __init__(self) -> None:
         self.hub, self.clock = make_hub()
-        self.people: dict[str, tuple[Socket, MemoryConnection]] = {
+        self.clients: dict[str, tuple[Socket, MemoryConnection]] = {
             name: open_socket(self.hub, name=name) for name in NAMES
         }
         self.subscriptions: set[tuple[str, str]] = set()
         self.expected: dict[str, list[bytes]] = {name: [] for name in NAMES}
 
-    async def step(self, number: int, what: str, name: str | None, topic: str | None) -> None:
+    async def step(self, number: int, action: str, name: str | None, topic: str | None) -> None:
         payload = b'{"t":"missed","to":"%d"}' % number
-        match what, name, topic:
-            case "come", str(), str() if not self.people[name][0].is_closed:
-                self.hub.subscribe(self.people[name][0], topic)
+        match action, name, topic:
+            case "subscribe", str(), str() if not self.clients[name][0].is_closed:
+                self.hub.subscribe(self.clients[name][0], topic)
                 self.subscriptions.add((name, topic))
-            case "go", str(), str():
-                self.hub.unsubscribe(self.people[name][0], topic)
+            case "unsubscribe", str(), str():
+                self.hub.unsubscribe(self.clients[name][0], topic)
                 self.subscriptions.discard((name, topic))
-            case "tell", _, str():
+            case "broadcast", _, str():
                 self.hub.broadcast(topic, payload, None if name is None else frozenset({AccountId(name)}))
-                for hearer, heard in self.subscriptions:
-                    if heard == topic and name in {None, hearer}:
-                        self.expected[hearer].append(payload)
+                for subscriber, subscribed in self.subscriptions:
+                    if subscribed == topic and name in {None, subscriber}:
+                        self.expected[subscriber].append(payload)
             case "send", str(), _:
-                self.hub.send(self.people[name][0], EventsMissed(to=str(number)))
-                if not self.people[name][0].is_closed:
+                self.hub.send(self.clients[name][0], EventsMissed(to=str(number)))
+                if not self.clients[name][0].is_closed:
                     self.expected[name].append(payload)
             case "end", str(), _ if number % 8 == 0:
-                # What is queued is dropped; what was written is a prefix of what was sent.
-                self.hub.forget(self.people[name][0])
-                got = self.people[name][1].payloads
-                assert got == self.expected[name][: len(got)]
-                self.expected[name] = got
-                self.subscriptions = {(hearer, heard) for hearer, heard in self.subscriptions if hearer != name}
+                # Queued messages are dropped: the written ones are a prefix of those expected.
+                self.hub.forget(self.clients[name][0])
+                received = self.clients[name][1].payloads
+                assert received == self.expected[name][: len(received)]
+                self.expected[name] = received
+                self.subscriptions = {it for it in self.subscriptions if it[0] != name}
             case "wait", _, _:
                 await self.clock.advance(SocketLimits().flush_seconds / 3)
             case _:
@@ -71,23 +71,23 @@ class Model:
 @settings(max_examples=100)
 @example(
     [
-        ("come", "ann", "live/1"),
-        ("come", "ann", "live/2"),
-        ("tell", None, "live/2"),
-        ("tell", None, "live/1"),
-        ("tell", None, "live/2"),
-        ("tell", "bob", "live/1"),
+        ("subscribe", "ann", "live/1"),
+        ("subscribe", "ann", "live/2"),
+        ("broadcast", None, "live/2"),
+        ("broadcast", None, "live/1"),
+        ("broadcast", None, "live/2"),
+        ("broadcast", "bob", "live/1"),
     ]
 )
 @given(st.lists(steps, min_size=5, max_size=50))
-def test_each_socket_gets_its_messages_in_order(path: list[tuple[str, str | None, str | None]]):
-    async def walk() -> None:
+def test_each_socket_gets_its_messages_in_order(calls: list[tuple[str, str | None, str | None]]):
+    async def run() -> None:
         model = Model()
-        for number, step in enumerate(path):
-            await model.step(number, *step)
+        for number, call in enumerate(calls):
+            await model.step(number, *call)
         await model.clock.advance(1)
         for name in NAMES:
-            assert model.people[name][1].payloads == model.expected[name]
+            assert model.clients[name][1].payloads == model.expected[name]
         await model.hub.stop()
 
-    asyncio.run(walk())
+    asyncio.run(run())

@@ -1,4 +1,4 @@
-"""Messages go out in order, and those of one tick in one write."""
+"""Messages are written in order, and those of one tick in one write."""
 
 import msgspec
 import pytest
@@ -65,7 +65,7 @@ async def test_messages_of_a_conversation_do_not_wait_for_the_flush():
         await clock.advance(TICK / 4)
         hub.broadcast("live/1", b"%d" % number)
         assert connection.payloads[-1] == b"%d" % number
-    # A burst is queued nevertheless.
+    # A burst is still queued.
     written = len(connection.writes)
     for _ in range(50):
         hub.broadcast("live/1", b"burst")
@@ -76,11 +76,11 @@ async def test_messages_of_a_conversation_do_not_wait_for_the_flush():
 
 async def test_a_message_to_one_socket_never_overtakes_a_broadcast():
     hub, clock = make_hub()
-    asker, connection = open_socket(hub, "live/1")
+    socket, connection = open_socket(hub, "live/1")
     _, other = open_socket(hub, "live/1")
     hub.broadcast("live/1", b"1")
     hub.broadcast("live/1", b"2")
-    hub.send(asker, EventsMissed(to="x"))
+    hub.send(socket, EventsMissed(to="x"))
     hub.broadcast("live/1", b"3")
     await clock.advance(TICK)
     assert connection.payloads == [b"1", b"2", msgspec.json.encode(EventsMissed(to="x")), b"3"]
@@ -90,9 +90,9 @@ async def test_a_message_to_one_socket_never_overtakes_a_broadcast():
 
 async def test_a_message_to_one_socket_goes_out_at_once_when_nothing_is_queued():
     hub, _ = make_hub()
-    asker, connection = open_socket(hub, "live/1")
+    socket, connection = open_socket(hub, "live/1")
     hub.broadcast("live/1", b"1")
-    hub.send(asker, EventsMissed(to="x"))
+    hub.send(socket, EventsMissed(to="x"))
     assert len(connection.writes) == 2
 
 

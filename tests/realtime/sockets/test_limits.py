@@ -1,4 +1,4 @@
-"""Limits of what a socket may send: how large, how often, and what happens to those who ignore them."""
+"""Limits on the size and the rate of a socket's messages, and the sockets that exceed them."""
 
 import pytest
 from websockets.asyncio.client import connect
@@ -18,35 +18,35 @@ from zataku.realtime.sockets.limits import SocketLimits, TokenBucket
 
 
 def test_a_token_bucket_refills_up_to_its_burst():
-    allowance = TokenBucket(rate=10, burst=3, now=0.0)
-    assert [allowance.take(0.0) for _ in range(4)] == [0, 0, 0, pytest.approx(0.1)]
-    assert allowance.take(0.2) == 0
-    assert allowance.take(100.0) == 0
-    assert [allowance.take(100.0) for _ in range(2)] == [0, 0]
-    assert allowance.take(100.0) > 0
+    bucket = TokenBucket(rate=10, burst=3, now=0.0)
+    assert [bucket.take(0.0) for _ in range(4)] == [0, 0, 0, pytest.approx(0.1)]
+    assert bucket.take(0.2) == 0
+    assert bucket.take(100.0) == 0
+    assert [bucket.take(100.0) for _ in range(2)] == [0, 0]
+    assert bucket.take(100.0) > 0
 
 
 def test_a_token_bucket_tolerates_a_clock_that_goes_back():
-    allowance = TokenBucket(rate=10, burst=1, now=100.0)
-    assert allowance.take(50.0) == 0
-    assert allowance.take(50.1) == 0
-    assert allowance.take(50.1) > 0
+    bucket = TokenBucket(rate=10, burst=1, now=100.0)
+    assert bucket.take(50.0) == 0
+    assert bucket.take(50.1) == 0
+    assert bucket.take(50.1) > 0
 
 
 def test_a_token_bucket_can_be_overdrawn_and_recovers():
-    allowance = TokenBucket(rate=10, burst=3, now=0.0)
-    waits = [allowance.take(0.0) for _ in range(6)]
+    bucket = TokenBucket(rate=10, burst=3, now=0.0)
+    waits = [bucket.take(0.0) for _ in range(6)]
     assert waits[-1] == pytest.approx(0.3)
-    assert not allowance.is_overdrawn
-    allowance.take(0.0)
-    assert allowance.is_overdrawn
-    assert allowance.take(1.0) == 0
+    assert not bucket.is_overdrawn
+    bucket.take(0.0)
+    assert bucket.is_overdrawn
+    assert bucket.take(1.0) == 0
 
 
 @pytest.fixture
 async def server():
-    async with run_server(clock=ManualClock()) as made:
-        yield made
+    async with run_server(clock=ManualClock()) as running:
+        yield running
 
 
 async def test_commands_are_limited_to_a_burst_of_forty_and_twenty_per_second():
@@ -54,10 +54,10 @@ async def test_commands_are_limited_to_a_burst_of_forty_and_twenty_per_second():
     async with run_server(clock=clock) as server, server.client("live/1") as client:
         for number in range(45):
             await send_message(client, t="do", id=number, to="live/1", what=1)
-        answers = {it["id"]: it for it in [await receive(client) for _ in range(45)]}
-        refused = {number for number, it in answers.items() if it["t"] == "refused"}
+        replies = {it["id"]: it for it in [await receive(client) for _ in range(45)]}
+        refused = {number for number, it in replies.items() if it["t"] == "refused"}
         assert refused == set(range(39, 45))  # joining was the first
-        error = answers[39]["error"]
+        error = replies[39]["error"]
         assert (error["code"], error["details"]["retry_after"]) == ("too_many_requests", 0.05)
         await clock.advance(0.4)
         await send_message(client, t="do", id=99, to="live/1", what=1)
@@ -85,7 +85,7 @@ async def test_transient_commands_have_a_rate_limit_of_their_own(server: SocketS
         assert len([it for it in server.handler.received if it[0] == "pass"]) == 400
 
 
-NONSENSE = [
+INVALID_MESSAGES = [
     "",
     "?",
     "null",
@@ -107,10 +107,10 @@ NONSENSE = [
 async def test_an_invalid_message_is_answered_and_changes_nothing():
     clock = ManualClock()
     async with run_server(clock=clock) as server, server.client("live/1") as client:
-        for number, nonsense in enumerate(NONSENSE):
-            await client.send(nonsense)
-            answer = await receive(client)
-            assert (answer["t"], answer["error"]["code"]) == ("wrong", "invalid"), nonsense
+        for number, message in enumerate(INVALID_MESSAGES):
+            await client.send(message)
+            reply = await receive(client)
+            assert (reply["t"], reply["error"]["code"]) == ("wrong", "invalid"), message
             await send_message(client, t="do", id=number, to="live/1", what=1)
             assert (await receive(client))["t"] == "done"
             assert server.handler.received.pop() == ("do", number)
@@ -145,13 +145,17 @@ async def test_the_largest_binary_message_passes_and_a_larger_one_ends_the_conne
 
 
 async def test_a_socket_over_the_limit_gets_an_error_and_is_closed():
-    async with run_server(SocketLimits(max_sockets_per_account=2)) as server, server.client() as kept, server.client():
+    async with (
+        run_server(SocketLimits(max_sockets_per_account=2)) as server,
+        server.client() as client,
+        server.client(),
+    ):
         async with connect(f"ws://127.0.0.1:{server.port}/socket") as refused:
-            answer = await receive(refused)
-            assert (answer["t"], answer["error"]["code"]) == ("wrong", "too_many_requests")
+            reply = await receive(refused)
+            assert (reply["t"], reply["error"]["code"]) == ("wrong", "too_many_requests")
             assert await close_code(refused) == 1008
         server.identity = guest("b")
         async with server.client():
-            await send_message(kept, t="join", id=1, to="live/1")
-            assert (await receive(kept))["t"] == "joined"
+            await send_message(client, t="join", id=1, to="live/1")
+            assert (await receive(client))["t"] == "joined"
         await wait_until(lambda: server.hub.socket_count == 2)

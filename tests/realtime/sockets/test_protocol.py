@@ -1,4 +1,4 @@
-"""Below the messages: broken frames, wrong bytes, sudden ends."""
+"""The protocol below the messages: broken frames, invalid bytes, aborted connections."""
 
 import asyncio
 
@@ -27,8 +27,8 @@ JOIN = Frame(Opcode.TEXT, b'{"t":"join","id":1,"to":"live/1"}').serialize(mask=T
 
 @pytest.fixture
 async def server():
-    async with run_server() as made:
-        yield made
+    async with run_server() as running:
+        yield running
 
 
 async def read_all(client: asyncio.StreamReader) -> bytes:
@@ -36,12 +36,12 @@ async def read_all(client: asyncio.StreamReader) -> bytes:
         return await client.read()
 
 
-async def connected(server: SocketServer) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def open_connection(server: SocketServer) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     client, writer = await asyncio.open_connection("127.0.0.1", server.port)
     writer.write(REQUEST)
     head = await client.readuntil(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 101")
-    # Nothing is compressed, although this client could.
+    # Compression is off, although this client offers it.
     assert b"permessage-deflate" not in head
     return client, writer
 
@@ -64,7 +64,7 @@ def codes_in(received: bytes) -> list[int]:
 )
 async def test_a_broken_frame_ends_its_connection_and_no_other(server: SocketServer, broken: bytes, code: int):
     async with server.client("live/1") as other:
-        client, writer = await connected(server)
+        client, writer = await open_connection(server)
         writer.write(broken)
         assert codes_in(await read_all(client)) == [code]
         writer.close()
@@ -87,7 +87,7 @@ async def test_fragments_together_are_limited_like_one_message(server: SocketSer
 
 async def test_nothing_is_written_after_the_close_frame(server: SocketServer):
     async with server.client("live/1"):
-        client, writer = await connected(server)
+        client, writer = await open_connection(server)
         writer.write(JOIN)
         await server.handler.wait_until(lambda: len(server.handler.sockets) == 2)
         server.hub.close(server.handler.sockets[1], 1000, "enough")
@@ -110,7 +110,7 @@ async def test_writing_to_an_ended_connection_does_nothing(server: SocketServer)
 
 async def test_a_client_that_closes_and_never_reads_is_aborted():
     async with run_server(SocketLimits(max_backlog_bytes=4 * 1024 * 1024, flush_seconds=0)) as server:
-        _, writer = await connected(server)
+        _, writer = await open_connection(server)
         writer.transport.pause_reading()  # type: ignore[attr-defined]
         writer.write(JOIN)
         await server.handler.wait_until(lambda: server.handler.sockets)
@@ -136,7 +136,7 @@ async def test_a_client_may_ping_but_not_without_limit(server: SocketServer):
 
 
 async def test_a_message_of_only_empty_fragments_ends_the_connection(server: SocketServer):
-    client, writer = await connected(server)
+    client, writer = await open_connection(server)
     writer.write(Frame(Opcode.TEXT, b"", fin=False).serialize(mask=True))
     writer.write(Frame(Opcode.CONT, b"", fin=False).serialize(mask=True) * 2000)
     assert codes_in(await read_all(client)) == [1008]

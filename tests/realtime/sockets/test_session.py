@@ -1,4 +1,4 @@
-"""Messages of clients reach the handler in order, and every reply and every end reaches the client."""
+"""Messages of clients reach the handler in order, and every reply reaches its client."""
 
 import asyncio
 
@@ -40,7 +40,7 @@ async def test_a_command_is_answered_with_its_result():
 
 
 async def test_an_error_names_its_command_and_the_reason():
-    async def refuse(_: Socket, asked: CommandMessage) -> bytes | None:
+    async def refuse(_: Socket, message: CommandMessage) -> bytes | None:
         raise Conflict("The room is closed.", code="closed", room="1")
 
     async with run_server() as server, server.client("live/1") as client:
@@ -51,35 +51,35 @@ async def test_an_error_names_its_command_and_the_reason():
 
 
 async def test_joining_can_be_refused():
-    async def refuse(_: Socket, asked: Join) -> None:
+    async def refuse(_: Socket, message: Join) -> None:
         raise NotFound("There is no such room.")
 
     async with run_server() as server, server.client() as client:
         server.handler.on_join = refuse
         await send_message(client, t="join", id=7, to="live/1")
-        answer = await receive(client)
-        assert (answer["t"], answer["id"], answer["error"]["code"]) == ("refused", 7, "not_found")
+        reply = await receive(client)
+        assert (reply["t"], reply["id"], reply["error"]["code"]) == ("refused", 7, "not_found")
 
 
 async def test_a_failure_is_logged_and_the_client_gets_only_a_reference():
-    async def fail(_: Socket, asked: CommandMessage) -> bytes | None:
+    async def fail(_: Socket, message: CommandMessage) -> bytes | None:
         raise RuntimeError("secret")
 
     async with run_server() as server, server.client("live/1") as client:
         server.handler.on_execute = fail
         with capture_logs() as logs:
             await send_message(client, t="do", id=7, to="live/1", what=1)
-            answer = await receive(client)
-        assert (answer["error"]["code"], logs[0]["reference"]) == ("internal", answer["error"]["details"]["reference"])
-        assert "secret" not in msgspec.json.encode(answer).decode()
+            reply = await receive(client)
+        assert (reply["error"]["code"], logs[0]["reference"]) == ("internal", reply["error"]["details"]["reference"])
+        assert "secret" not in msgspec.json.encode(reply).decode()
 
 
 async def test_a_slow_room_does_not_hold_up_another():
-    go_on = asyncio.Event()
+    released = asyncio.Event()
 
-    async def slow(_: Socket, asked: CommandMessage) -> bytes | None:
-        if asked.to == "slow/1":
-            await go_on.wait()
+    async def slow(_: Socket, message: CommandMessage) -> bytes | None:
+        if message.to == "slow/1":
+            await released.wait()
         return None
 
     async with run_server() as server, server.client("slow/1", "fast/1") as client:
@@ -87,15 +87,15 @@ async def test_a_slow_room_does_not_hold_up_another():
         await send_message(client, t="do", id=1, to="slow/1", what=1)
         await send_message(client, t="do", id=2, to="fast/1", what=1)
         assert await receive(client) == {"t": "done", "id": 2}
-        go_on.set()
+        released.set()
         assert await receive(client) == {"t": "done", "id": 1}
 
 
 async def test_eight_commands_run_at_once_and_the_next_waits_in_the_network():
-    go_on = asyncio.Event()
+    released = asyncio.Event()
 
-    async def slow(_: Socket, asked: CommandMessage) -> bytes | None:
-        await go_on.wait()
+    async def slow(_: Socket, message: CommandMessage) -> bytes | None:
+        await released.wait()
         return None
 
     async with run_server() as server, server.client("live/1") as client:
@@ -106,16 +106,16 @@ async def test_eight_commands_run_at_once_and_the_next_waits_in_the_network():
         for _ in range(20):
             await asyncio.sleep(0.001)
         assert ("do", 8) not in server.handler.received
-        go_on.set()
+        released.set()
         assert sorted([(await receive(client))["id"] for _ in range(12)]) == list(range(12))
 
 
 async def test_messages_to_a_topic_wait_until_its_join_is_done():
-    go_on = asyncio.Event()
+    released = asyncio.Event()
 
-    async def slow(_: Socket, asked: Join) -> None:
-        if asked.to == "slow/1":
-            await go_on.wait()
+    async def slow(_: Socket, message: Join) -> None:
+        if message.to == "slow/1":
+            await released.wait()
 
     async with run_server() as server, server.client() as client:
         server.handler.on_join = slow
@@ -125,7 +125,7 @@ async def test_messages_to_a_topic_wait_until_its_join_is_done():
         await send_message(client, t="leave", to="slow/1")
         await send_message(client, t="join", id=3, to="fast/1")
         assert (await receive(client))["to"] == "fast/1"
-        go_on.set()
+        released.set()
         await server.handler.wait_until(lambda: len(server.handler.received) == 5)
         first, *rest = server.handler.received
         assert first == ("join", "fast/1")
@@ -146,7 +146,7 @@ async def test_binary_messages_carry_the_channel_number_of_their_topic():
 async def test_a_client_that_disconnects_during_its_join_is_never_a_member():
     reached, cancelled = asyncio.Event(), asyncio.Event()
 
-    async def slow(_: Socket, asked: Join) -> None:
+    async def slow(_: Socket, message: Join) -> None:
         reached.set()
         try:
             await asyncio.Event().wait()
@@ -164,11 +164,11 @@ async def test_a_client_that_disconnects_during_its_join_is_never_a_member():
 
 
 async def test_a_command_continues_when_its_socket_has_ended():
-    reached, go_on, stored = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    reached, released, stored = asyncio.Event(), asyncio.Event(), asyncio.Event()
 
-    async def slow(_: Socket, asked: CommandMessage) -> bytes | None:
+    async def slow(_: Socket, message: CommandMessage) -> bytes | None:
         reached.set()
-        await go_on.wait()
+        await released.wait()
         stored.set()
         return None
 
@@ -178,17 +178,17 @@ async def test_a_command_continues_when_its_socket_has_ended():
             await send_message(client, t="do", id=1, to="live/1", what=1)
             await reached.wait()
         await server.handler.wait_until(lambda: server.handler.disconnects)
-        go_on.set()
+        released.set()
         async with asyncio.timeout(5):
             await stored.wait()
 
 
-async def test_the_handler_learns_of_a_disconnect_once_however_it_comes():
+async def test_every_kind_of_disconnect_is_reported_to_the_handler_once():
     async with run_server() as server:
         async with server.client("live/1"):
             pass
-        async with server.client("live/1") as torn:
-            torn.transport.abort()
+        async with server.client("live/1") as aborted:
+            aborted.transport.abort()
             await server.handler.wait_until(lambda: len(server.handler.disconnects) == 2)
         async with server.client("live/1") as closed:
             server.hub.close(server.handler.sockets[-1], 1000, "")
@@ -205,9 +205,9 @@ async def test_a_stopping_server_asks_clients_to_reconnect_at_different_times():
             server.hub.broadcast("live/1", transient_event("live/1", 2))
             server.hub.disconnect_all(500)
             assert await receive_numbers(one, 2) == [1, 2]
-            asked = [await receive(client) for client in (one, two, three)]
-            assert [it["t"] for it in asked] == ["come_back"] * 3
-            afters = [it["after"] for it in asked]
+            messages = [await receive(client) for client in (one, two, three)]
+            assert [it["t"] for it in messages] == ["come_back"] * 3
+            afters = [it["after"] for it in messages]
             assert len(set(afters)) == 3
             assert all(500 <= after < 1500 for after in afters)
             assert [await close_code(client) for client in (one, two, three)] == [1012] * 3

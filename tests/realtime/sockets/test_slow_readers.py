@@ -20,26 +20,26 @@ async def test_a_slow_reader_gets_no_broadcasts_and_then_catches_up():
     hub, clock = make_hub(SMALL)
     fast, slow = open_socket(hub, "live/1"), open_socket(hub, "live/1")
 
-    async def behind(late: Socket, topic: str) -> None:
-        assert (late, topic) == (slow[0], "live/1")
+    async def catch_up(socket: Socket, topic: str) -> None:
+        assert (socket, topic) == (slow[0], "live/1")
         await asyncio.sleep(0)
-        hub.broadcast("live/1", b"while it is brought up to date")
-        hub.send(late, EventsMissed(to=topic))
+        hub.broadcast("live/1", b"during the catch-up")
+        hub.send(socket, EventsMissed(to=topic))
 
-    await hub.start(behind)
+    await hub.start(catch_up)
     slow[1].stuck = True
     for number in range(100):
         hub.broadcast("live/1", b"%0100d" % number)
         await clock.advance(0.05)
         assert slow[1].pending_bytes() <= SMALL.max_backlog_bytes
-    got = len(slow[1].payloads)
-    assert got < 10
+    received = len(slow[1].payloads)
+    assert received < 10
     assert set(hub.members("live/1")) == {fast[0], slow[0]}
     slow[1].drain()
     await clock.advance(0.25)
     hub.broadcast("live/1", b"again")
     await clock.advance(0.1)
-    assert slow[1].payloads[got:] == [MISSED, b"again"]
+    assert slow[1].payloads[received:] == [MISSED, b"again"]
     assert len(fast[1].payloads) == 102
     assert (hub.counters.slow, hub.counters.dropped) == (1, 1)
     await hub.stop()
@@ -50,10 +50,10 @@ async def test_a_slow_reader_is_muted_only_in_topics_in_which_it_missed_a_messag
     slow, connection = open_socket(hub, "live/1", "kifu/1")
     caught_up: list[str] = []
 
-    async def behind(_: Socket, topic: str) -> None:
+    async def catch_up(_: Socket, topic: str) -> None:
         caught_up.append(topic)
 
-    await hub.start(behind)
+    await hub.start(catch_up)
     connection.stuck = True
     hub.broadcast("live/1", bytes(900))
     hub.broadcast("live/1", bytes(900))
@@ -111,23 +111,23 @@ async def test_a_slow_reader_that_reads_nothing_for_a_minute_is_closed():
 
 async def test_a_client_that_sends_commands_and_reads_no_reply_is_closed():
     hub, _ = make_hub(SMALL)
-    asker, connection = open_socket(hub)
+    socket, connection = open_socket(hub)
     connection.stuck = True
     for _ in range(200):
-        hub.send(asker, EventsMissed(to="x" * 20))
+        hub.send(socket, EventsMissed(to="x" * 20))
     assert connection.code == 1013
     assert connection.pending_bytes() < 2 * SMALL.max_backlog_bytes + 100
 
 
-async def test_a_slow_reader_that_left_meanwhile_is_not_resubscribed():
+async def test_a_slow_reader_that_leaves_while_it_catches_up_is_not_resubscribed():
     hub, clock = make_hub(SMALL)
     slow, connection = open_socket(hub, "live/1")
     other, _ = open_socket(hub, "live/1")
 
-    async def behind(late: Socket, topic: str) -> None:
-        hub.unsubscribe(late, topic)
+    async def catch_up(socket: Socket, topic: str) -> None:
+        hub.unsubscribe(socket, topic)
 
-    await hub.start(behind)
+    await hub.start(catch_up)
     connection.stuck = True
     hub.broadcast("live/1", bytes(900))
     hub.broadcast("live/1", bytes(900))
@@ -142,14 +142,14 @@ async def test_a_slow_reader_that_left_meanwhile_is_not_resubscribed():
     await hub.stop()
 
 
-async def test_a_slow_reader_whose_catch_up_fails_is_told_to_reconnect():
+async def test_a_slow_reader_whose_catch_up_fails_is_closed():
     hub, clock = make_hub(SMALL)
     _, connection = open_socket(hub, "live/1")
 
-    async def behind(_: Socket, topic: str) -> None:
+    async def catch_up(_: Socket, topic: str) -> None:
         raise RuntimeError("no snapshot")
 
-    await hub.start(behind)
+    await hub.start(catch_up)
     connection.stuck = True
     hub.broadcast("live/1", bytes(900))
     hub.broadcast("live/1", bytes(900))
@@ -158,17 +158,17 @@ async def test_a_slow_reader_whose_catch_up_fails_is_told_to_reconnect():
     with capture_logs() as logs:
         await clock.advance(0.3)
     assert connection.code == 1011
-    assert [line["topic"] for line in logs] == ["live/1"]
+    assert [it["topic"] for it in logs] == ["live/1"]
     await hub.stop()
 
 
 async def test_a_client_that_does_not_read_has_a_bounded_backlog_and_then_catches_up():
     async with run_server(SocketLimits(max_backlog_bytes=256 * 1024, flush_seconds=0)) as server:
         # A small window, so that not everything fits into the network.
-        reading = socket.socket()
-        reading.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 128 * 1024)
-        reading.connect(("127.0.0.1", server.port))
-        async with server.client("live/1") as fast, server.client("live/1", sock=reading, max_queue=1) as slow:
+        small_window = socket.socket()
+        small_window.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 128 * 1024)
+        small_window.connect(("127.0.0.1", server.port))
+        async with server.client("live/1") as fast, server.client("live/1", sock=small_window, max_queue=1) as slow:
             sent = 0
             while not server.hub.counters.slow:
                 server.hub.broadcast("live/1", transient_event("live/1", sent, 32 * 1024))
