@@ -282,8 +282,7 @@ async def test_rooms_continue_over_a_table_that_loses_replies(two: Two, kind: St
     clients = [await run_with_clock(clock, process.client(process.name).join(), 15) for process in two]
     total = 0
     for number in range(40):
-        process = two[number % 2]
-        total = await run_with_clock(clock, process.add(1), 15)
+        total = await run_with_clock(clock, two[number % 2].add(1), 15)
     assert total == 40
     await advance_until(clock, lambda: {client.read().sum for client in clients} == {40}, 5)
 
@@ -293,8 +292,7 @@ async def test_many_commands_of_another_process_are_answered_in_order(two: Two):
     await one.add(1)
     await other.client("sora").join()
     calls = [other.rooms.ask(ROOM, guest(f"p{n}"), CounterCommand(add=1), int) for n in range(400)]
-    replies = await asyncio.gather(*calls)
-    assert list(replies) == list(range(2, 402))
+    assert list(await asyncio.gather(*calls)) == list(range(2, 402))
 
 
 async def test_a_client_resumes_in_a_mirror_without_a_snapshot(two: Two, clock: ProcessClock):
