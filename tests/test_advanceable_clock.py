@@ -1,4 +1,4 @@
-"""A clock that runs and can be advanced."""
+"""A clock that runs, and that can be advanced."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from zataku.clock import AdvanceableClock
 DEADLINE = 5.0
 
 
-async def test_it_runs_by_itself():
+async def test_an_advanceable_clock_runs_by_itself():
     clock = AdvanceableClock()
     assert abs(clock.now() - time.time()) < 1
     async with asyncio.timeout(DEADLINE):
@@ -26,7 +26,7 @@ async def test_an_advance_wakes_the_sleepers_that_are_due_and_no_others():
         await clock.sleep(seconds)
         woken.append(name)
 
-    sleepers = [asyncio.create_task(wait(*each)) for each in (("hour", 3600), ("minute", 60), ("day", 86400))]
+    sleepers = [asyncio.create_task(wait(*it)) for it in (("hour", 3600), ("minute", 60), ("day", 86400))]
     await asyncio.sleep(0)
     await clock.advance(59)
     assert woken == []
@@ -55,7 +55,7 @@ async def test_a_task_that_sleeps_repeatedly_wakes_once_for_a_long_advance():
     sleeping.cancel()
 
 
-async def test_it_never_goes_back():
+async def test_an_advanceable_clock_never_goes_back():
     clock = AdvanceableClock()
     before = clock.now()
     await clock.advance(-3600)
@@ -64,9 +64,9 @@ async def test_it_never_goes_back():
 
 async def test_a_cancelled_sleeper_does_not_keep_others_from_waking():
     clock = AdvanceableClock()
-    given_up = asyncio.create_task(clock.sleep(0.001))
+    cancelled = asyncio.create_task(clock.sleep(0.001))
     waiting = asyncio.create_task(clock.sleep(0.01))
     await asyncio.sleep(0)
-    given_up.cancel()
+    cancelled.cancel()
     async with asyncio.timeout(DEADLINE):
         await waiting

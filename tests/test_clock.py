@@ -1,3 +1,5 @@
+"""The manual clock of tests, whose sleepers wake when it is advanced, and the system clock."""
+
 import asyncio
 import time
 
@@ -11,20 +13,20 @@ async def sleeper(clock: ManualClock, seconds: float, name: str, woken: list[tup
     woken.append((name, clock.now()))
 
 
-def tasks(clock: ManualClock, woken: list[tuple[str, float]], **waits: float) -> list[asyncio.Task[None]]:
+def start_sleepers(clock: ManualClock, woken: list[tuple[str, float]], **waits: float) -> list[asyncio.Task[None]]:
     return [asyncio.ensure_future(sleeper(clock, seconds, name, woken)) for name, seconds in waits.items()]
 
 
-async def test_a_manual_clock_stands_still() -> None:
+async def test_a_manual_clock_moves_only_when_it_is_advanced() -> None:
     clock = ManualClock(100)
     assert clock.now() == clock.now() == 100
     await clock.advance(2.5)
     assert clock.now() == 102.5
 
 
-async def test_sleepers_wake_in_the_order_of_their_due_times_each_at_its_own() -> None:
+async def test_sleepers_wake_in_the_order_of_their_due_times_and_at_them() -> None:
     clock, woken = ManualClock(0), list[tuple[str, float]]()
-    waiting = tasks(clock, woken, last=30, first=10, middle=20)
+    waiting = start_sleepers(clock, woken, last=30, first=10, middle=20)
     await clock.wait_for_sleepers(3)
     await clock.advance(30)
     await asyncio.gather(*waiting)
@@ -32,18 +34,18 @@ async def test_sleepers_wake_in_the_order_of_their_due_times_each_at_its_own() -
     assert clock.now() == 30
 
 
-async def test_sleepers_due_at_the_same_moment_wake_in_the_order_they_began() -> None:
+async def test_sleepers_due_at_the_same_time_wake_in_the_order_in_which_they_began() -> None:
     clock, woken = ManualClock(0), list[tuple[str, float]]()
-    waiting = tasks(clock, woken, one=5, two=5, three=5)
+    waiting = start_sleepers(clock, woken, one=5, two=5, three=5)
     await clock.wait_for_sleepers(3)
     await clock.advance(5)
     await asyncio.gather(*waiting)
     assert [name for name, _ in woken] == ["one", "two", "three"]
 
 
-async def test_a_sleeper_that_is_not_due_sleeps_on() -> None:
+async def test_a_sleeper_that_is_not_due_keeps_sleeping() -> None:
     clock, woken = ManualClock(0), list[tuple[str, float]]()
-    (waiting,) = tasks(clock, woken, patient=10)
+    (waiting,) = start_sleepers(clock, woken, patient=10)
     await clock.wait_for_sleepers()
     await clock.advance(9.999)
     assert not woken
@@ -69,11 +71,11 @@ async def test_a_task_that_sleeps_again_wakes_again_within_one_advance() -> None
 
 async def test_a_cancelled_sleeper_does_not_disturb_the_others() -> None:
     clock, woken = ManualClock(0), list[tuple[str, float]]()
-    gone, stays = tasks(clock, woken, gone=5, stays=6)
+    cancelled, stays = start_sleepers(clock, woken, cancelled=5, stays=6)
     await clock.wait_for_sleepers(2)
-    gone.cancel()
+    cancelled.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await gone
+        await cancelled
     await clock.advance(10)
     await stays
     assert woken == [("stays", 6)]
@@ -82,7 +84,7 @@ async def test_a_cancelled_sleeper_does_not_disturb_the_others() -> None:
 
 async def test_waiting_for_sleepers_counts_only_those_that_still_sleep() -> None:
     clock, woken = ManualClock(0), list[tuple[str, float]]()
-    early, cancelled, late = tasks(clock, woken, early=5, cancelled=6, late=7)
+    early, cancelled, late = start_sleepers(clock, woken, early=5, cancelled=6, late=7)
     await clock.wait_for_sleepers(3)
     await clock.advance(5)
     await early
@@ -92,7 +94,7 @@ async def test_waiting_for_sleepers_counts_only_those_that_still_sleep() -> None
     waiting = asyncio.ensure_future(clock.wait_for_sleepers(2))
     await asyncio.sleep(0)
     assert not waiting.done()
-    (another,) = tasks(clock, woken, another=1)
+    (another,) = start_sleepers(clock, woken, another=1)
     await waiting
     await clock.advance(2)
     await asyncio.gather(late, another)
@@ -106,12 +108,12 @@ async def test_a_sleep_of_zero_seconds_lets_other_tasks_run() -> None:
     async def other() -> None:
         ran.append("other")
 
-    beside = asyncio.ensure_future(other())
+    task = asyncio.ensure_future(other())
     await clock.sleep(0)
     await clock.sleep(-1)
     assert ran == ["other"]
     assert clock.now() == 0
-    await beside
+    await task
 
 
 async def test_time_never_goes_back_when_a_woken_sleeper_advances_the_clock_itself() -> None:
@@ -130,7 +132,7 @@ async def test_time_never_goes_back_when_a_woken_sleeper_advances_the_clock_itse
     assert clock.now() == 101
 
 
-async def test_the_system_clock_tells_the_time_and_waits() -> None:
+async def test_the_system_clock_returns_the_time_and_sleeps() -> None:
     clock = SystemClock()
     before = time.time()
     await clock.sleep(0.001)

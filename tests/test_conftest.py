@@ -39,7 +39,7 @@ def test_an_expected_failure_is_still_expected(run):
     result.assert_outcomes(xfailed=1)
 
 
-def test_a_developer_may_skip(run, monkeypatch: pytest.MonkeyPatch):
+def test_without_the_variable_a_test_may_be_skipped(run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("ZATAKU_REQUIRE_ALL")
     result = run("import pytest\ndef test_a(): pytest.skip('later')")
     result.assert_outcomes(skipped=1)

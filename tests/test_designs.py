@@ -1,4 +1,4 @@
-"""The six designs of Zataku: found, clean, priced to the unit, and documented as they are."""
+"""The six designs of Zataku: found, free of lint, with budgets to the unit, and documented."""
 
 import re
 from importlib import import_module
@@ -42,31 +42,31 @@ def test_the_six_designs_are_found_with_their_tables() -> None:
 
 
 @pytest.mark.parametrize(("env", "name"), [("prod", "VoteBoardGame"), ("dev", "VoteBoardGame-dev")])
-def test_a_table_has_the_documents_name_in_prod_and_its_environment_elsewhere(env: str, name: str) -> None:
+def test_a_table_has_the_name_of_its_document_in_prod_and_a_suffix_elsewhere(env: str, name: str) -> None:
     assert DESIGNS["othello"].tables[0].schema(env).name == name
 
 
 @every_design
-def test_the_environment_is_in_the_name_of_every_table_but_those_of_prod(design: Design) -> None:
+def test_every_table_outside_prod_has_its_environment_in_its_name(design: Design) -> None:
     for table in design.tables:
         assert table.schema("dev").name.endswith("-dev")
         assert table.schema("prod").name == table.name.replace("{env}", "prod")
 
 
 @every_design
-def test_tables_are_kept_in_prod_and_go_with_their_stack_elsewhere(design: Design) -> None:
+def test_only_the_tables_of_prod_outlive_their_stack(design: Design) -> None:
     for table in design.tables:
         assert (table.deletion_policy("prod"), table.deletion_policy("dev")) == ("Retain", "Delete")
 
 
 @every_design
-def test_the_lint_finds_nothing_that_is_not_waived(design: Design) -> None:
+def test_the_lint_has_no_finding_that_is_not_waived(design: Design) -> None:
     report = lint_all(design.tables)
     assert [finding.text() for finding in report.findings] == []
 
 
 @every_design
-def test_every_waiver_and_every_departure_has_its_figure(design: Design) -> None:
+def test_every_waiver_and_every_departure_has_a_figure(design: Design) -> None:
     for table in design.tables:
         for waiver in table.waivers:
             assert re.search(r"\d", waiver.limit), waiver
@@ -76,13 +76,13 @@ def test_every_waiver_and_every_departure_has_its_figure(design: Design) -> None
 
 
 @every_design
-def test_what_markdown_would_swallow_is_marked_as_code(design: Design) -> None:
-    told = [text for it in design.departures for text in (it.difference, it.reason, it.figure)]
-    told += [text for table in design.tables for it in table.waivers for text in (it.reason, it.limit)]
-    assert [text for text in told if re.search(r"[<>*_\\\\]", re.sub("`[^`]*`", "", text))] == []
+def test_characters_with_a_meaning_in_markdown_are_marked_as_code(design: Design) -> None:
+    texts = [text for it in design.departures for text in (it.difference, it.reason, it.figure)]
+    texts += [text for table in design.tables for it in table.waivers for text in (it.reason, it.limit)]
+    assert [text for text in texts if re.search(r"[<>*_\\\\]", re.sub("`[^`]*`", "", text))] == []
 
 
-def test_all_five_that_follow_a_document_say_where_they_depart_from_it() -> None:
+def test_the_five_designs_that_follow_a_document_list_their_departures() -> None:
     assert {name for name, design in DESIGNS.items() if design.departures} == DESIGNS.keys() - {"platform"}
 
 
@@ -93,23 +93,23 @@ def test_every_access_pattern_has_a_budget(design: Design) -> None:
 
 @every_design
 def test_the_budget_of_a_query_says_how_much_it_reads(design: Design) -> None:
-    queries = [made for table in design.tables for made in table.patterns.values() if isinstance(made, QueryPattern)]
-    assert [made.metadata.name for made in queries if made.metadata.budget and not made.metadata.budget.of] == []
+    queries = [it for table in design.tables for it in table.patterns.values() if isinstance(it, QueryPattern)]
+    assert [it.metadata.name for it in queries if it.metadata.budget and not it.metadata.budget.of] == []
 
 
 @every_design
-def test_every_access_pattern_is_paid_for_in_a_test(design: Design) -> None:
+def test_every_access_pattern_has_a_cost_case(design: Design) -> None:
     assert import_module(f"tests.{design.name}.costs").CASES.keys() == declared_budgets(design.tables).keys()
 
 
 @every_design
-def test_the_document_tells_the_steps_of_every_write(design: Design) -> None:
-    untold = [name for table in design.tables for name, made in table.writes.items() if sample_plan(made) is None]
-    assert untold == []
+def test_the_document_lists_the_steps_of_every_write(design: Design) -> None:
+    without_steps = [name for table in design.tables for name, it in table.writes.items() if sample_plan(it) is None]
+    assert without_steps == []
 
 
 @every_design
-def test_every_kind_of_item_has_an_example_that_reads_back_as_it_was(design: Design) -> None:
+def test_every_entity_has_an_example_that_survives_a_round_trip(design: Design) -> None:
     examples: dict[type[Entity], list[Entity]] = {}
     for example in load_examples(design):
         examples.setdefault(type(example), []).append(example)
@@ -125,12 +125,10 @@ def test_every_kind_of_item_has_an_example_that_reads_back_as_it_was(design: Des
 @every_design
 def test_the_documents_are_current(design: Design) -> None:
     page = ROOT / "docs" / "designs" / f"{design.name}.md"
-    assert page.read_text(encoding="utf-8") == export_design("markdown", design, "prod"), (
-        "make designs writes them anew"
-    )
+    assert page.read_text(encoding="utf-8") == export_design("markdown", design, "prod"), "Run make designs."
 
 
-def test_there_is_no_document_without_a_design() -> None:
+def test_every_document_has_a_design() -> None:
     assert {page.stem for page in (ROOT / "docs" / "designs").glob("*.md")} == DESIGNS.keys()
 
 
@@ -142,7 +140,7 @@ def test_departures_and_waivers_are_in_the_document(design: Design) -> None:
 
 
 @pytest.mark.parametrize("env", ["dev", "prod"])
-def test_one_template_of_all_six_is_what_cloudformation_takes(env: str) -> None:
+def test_one_template_of_all_six_passes_cfn_lint(env: str) -> None:
     rights = DESIGNS["live"].matrix
     whole = template([table for design in DESIGNS.values() for table in design.tables], env=env, rights=rights)
     assert cfn_lint_problems(to_json(whole)) == []

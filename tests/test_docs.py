@@ -1,4 +1,4 @@
-"""The documents tell the truth: their code blocks run in order and print what the `text` block after them shows."""
+"""The code blocks of documents run in order and print what the `text` block after them shows."""
 
 import ast
 import inspect
@@ -13,7 +13,7 @@ from tests.support.dynamodb_servers import shared_server
 
 ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# The documents open DynamoDB as anybody would, by AWS's own variables.
+# The documents open DynamoDB with AWS's own variables.
 AWS_SETTINGS = {"AWS_DEFAULT_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "local", "AWS_SECRET_ACCESS_KEY": "local"}
 DOCUMENTS = ["docs/table.md", "README.md"]
 
@@ -21,7 +21,7 @@ DOCUMENTS = ["docs/table.md", "README.md"]
 def blocks_of(document: str) -> list[tuple[int, str, str]]:
     """Line number, language and content of each fenced block."""
     text = (ROOT / document).read_text()
-    return [(text.count("\n", 0, found.start()) + 2, found[1], found[2]) for found in BLOCK.finditer(text)]
+    return [(text.count("\n", 0, match.start()) + 2, match[1], match[2]) for match in BLOCK.finditer(text)]
 
 
 async def run(source: str, document: str, line: int, namespace: dict[str, object]) -> None:

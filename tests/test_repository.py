@@ -10,11 +10,11 @@ import pytest
 ROOT = Path(__file__).parent.parent
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 DECISIONS = sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
-# Put together here, so that this file does not name them either.
+# Concatenated, so that this file does not name them either.
 REGISTRY_HOSTS = ["pypi" + ".org", "python" + "hosted.org", "npmjs" + ".org", "npmjs" + ".com", "deb.debian" + ".org"]
 
 
-def kept_files() -> list[Path]:
+def repository_files() -> list[Path]:
     """Every file that is or would be committed."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -26,7 +26,8 @@ def kept_files() -> list[Path]:
     return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
 
 
-def readable(file: Path) -> str | None:
+def read_text(file: Path) -> str | None:
+    """The text of a file, None for a binary file."""
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -51,7 +52,7 @@ def test_a_lock_names_no_index_and_has_a_hash_for_every_package(lock: Path):
     assert all("--hash=sha256:" in package for package in packages)
 
 
-def test_what_is_tested_is_what_is_served():
+def test_tests_run_with_the_package_versions_of_the_server():
     runtime, dev = (pins(ROOT / "requirements" / f"{name}.txt") for name in ("runtime", "dev"))
     assert runtime.items() <= dev.items()
     assert pins(ROOT / "requirements" / "node.txt").items() <= dev.items()
@@ -63,8 +64,8 @@ def test_npm_locks_name_no_address(folder: str):
 
 
 def test_no_file_names_a_package_registry():
-    for file in kept_files():
-        text = readable(file) or ""
+    for file in repository_files():
+        text = read_text(file) or ""
         assert [host for host in REGISTRY_HOSTS if host in text] == [], file
 
 
@@ -77,27 +78,27 @@ def test_every_make_target_is_explained_in_help():
     assert {"help", "setup", "system", "serve", "test", "check", "bench", "clean"} <= explained.keys()
 
 
-def test_no_source_file_is_longer_than_a_reader_can_hold():
+def test_no_source_file_is_longer_than_400_lines():
     kinds = {".py", ".sh", ".css", ".html", ".ts", ".svelte"}
-    # Nobody reads what is written by a program.
-    sources = [file for file in kept_files() if file.suffix in kinds and file.name != "generated.ts"]
-    lengths = {str(file.relative_to(ROOT)): len((readable(file) or "").splitlines()) for file in sources}
+    # Generated files are not read.
+    sources = [file for file in repository_files() if file.suffix in kinds and file.name != "generated.ts"]
+    lengths = {str(file.relative_to(ROOT)): len((read_text(file) or "").splitlines()) for file in sources}
     assert {name: length for name, length in lengths.items() if length > 400} == {}
 
 
-def test_ci_requires_every_test_and_runs_what_a_developer_runs():
+def test_ci_requires_every_test_and_runs_make_test():
     run = ROOT / ".ci" / "run"
     assert run.stat().st_mode & stat.S_IXUSR
     commands = run.read_text(encoding="utf-8").splitlines()[-2:]
     assert commands == ["export ZATAKU_REQUIRE_ALL=1", "exec make test"]
 
 
-def test_the_changelog_has_a_place_for_what_comes():
+def test_the_changelog_has_a_section_for_unreleased_changes():
     assert re.search(r"^## .*(Unreleased|0\.1\.0)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
 
 
 @pytest.mark.parametrize("decision", DECISIONS, ids=lambda decision: decision.stem)
-def test_a_decision_says_why_and_what_follows(decision: Path):
+def test_a_decision_has_its_context_and_its_consequences(decision: Path):
     headings = set(re.findall(r"^## (.+)$", decision.read_text(encoding="utf-8"), re.MULTILINE))
     assert re.match(r"\d{4}-[a-z0-9-]+$", decision.stem)
     assert {"Context", "Decision"} <= headings
@@ -105,7 +106,7 @@ def test_a_decision_says_why_and_what_follows(decision: Path):
 
 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "docs/operations.md"])
-def test_links_between_documents_lead_somewhere(document: str):
+def test_links_between_documents_lead_to_existing_files(document: str):
     page = ROOT / document
     links = re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8"))
     assert [link for link in links if not (page.parent / link).exists()] == []
@@ -124,6 +125,6 @@ def test_missing_system_packages_are_named(tmp_path: Path):
 
     assert system().stdout == "Nothing is needed from the system.\n"
     assert system("present:some-package").stdout == "Everything needed from the system is there.\n"
-    lacking = system("present:some-package", "absent:other-package")
-    assert lacking.returncode == 1
-    assert "Missing from the system: other-package\n" in lacking.stderr
+    incomplete = system("present:some-package", "absent:other-package")
+    assert incomplete.returncode == 1
+    assert "Missing from the system: other-package\n" in incomplete.stderr

@@ -26,13 +26,13 @@ class Chunk(msgspec.Struct):
 
 @pytest.fixture(scope="module")
 def chunks() -> dict[str, Chunk]:
-    written = WEB / ".vite" / "manifest.json"
-    assert written.exists(), "The pages are not built. Run scripts/web.sh."
-    return msgspec.json.decode(written.read_bytes(), type=dict[str, Chunk])
+    manifest = WEB / ".vite" / "manifest.json"
+    assert manifest.exists(), "The pages are not built. Run scripts/web.sh."
+    return msgspec.json.decode(manifest.read_bytes(), type=dict[str, Chunk])
 
 
 def files(chunks: dict[str, Chunk], *names: str) -> set[str]:
-    """All files that these chunks need at once."""
+    """All files that the page needs to load these chunks."""
 
     def needed(name: str, seen: frozenset[str]) -> Iterator[str]:
         chunk = chunks[name]
@@ -44,10 +44,10 @@ def files(chunks: dict[str, Chunk], *names: str) -> set[str]:
     return {file for name in names for file in needed(name, frozenset())}
 
 
-def weight(names: set[str], suffix: str, ends: tuple[str, ...] = ("",)) -> int:
-    """The compressed size of files; one without a compressed form counts as it is."""
-    packed = ((WEB / f"{name}{suffix}", WEB / name) for name in names if name.endswith(ends))
-    return sum((small if small.exists() else plain).stat().st_size for small, plain in packed)
+def weight(names: set[str], suffix: str, endings: tuple[str, ...] = ("",)) -> int:
+    """The compressed size of files; a file without a compressed form counts uncompressed."""
+    paths = ((WEB / f"{name}{suffix}", WEB / name) for name in names if name.endswith(endings))
+    return sum((small if small.exists() else plain).stat().st_size for small, plain in paths)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -57,7 +57,7 @@ def test_a_first_visit_fetches_less_than_100_kilobytes(chunks: dict[str, Chunk],
     assert weight(first, ".gz") < 100 * KB
 
 
-def test_the_shell_and_the_home_page_hold_their_budget(chunks: dict[str, Chunk]):
+def test_the_shell_and_the_home_page_keep_their_budget(chunks: dict[str, Chunk]):
     shell = files(chunks, ENTRY, HOME)
     assert weight(shell, ".gz", (".js",)) <= 45 * KB
     assert weight(shell, ".gz", (".css",)) <= 12 * KB
@@ -68,10 +68,10 @@ def test_a_phone_in_the_audience_fetches_at_most_80_kilobytes(chunks: dict[str, 
     audience = files(chunks, ENTRY, LIVE, f"src/texts/{language}.ts")
     assert weight(audience, ".gz") <= 80 * KB
     for part in ("src/pages/live/host/index.ts", "src/pages/live/archive/Archive.svelte"):
-        assert chunks[part].file not in audience, f"{part} comes at once"
+        assert chunks[part].file not in audience, f"{part} is loaded at once"
 
 
-def test_no_page_adds_more_than_a_system_may(chunks: dict[str, Chunk]):
+def test_no_page_adds_more_than_its_budget(chunks: dict[str, Chunk]):
     shell = files(chunks, ENTRY)
     pages = [name for name in chunks if name.startswith("src/pages/") and name.endswith("/Page.svelte")]
     assert len(pages) >= 10
@@ -79,13 +79,13 @@ def test_no_page_adds_more_than_a_system_may(chunks: dict[str, Chunk]):
         assert weight(files(chunks, name) - shell, ".gz") <= HEAVIER.get(name, 40) * KB, name
 
 
-def test_what_draws_charts_comes_only_with_a_chart(chunks: dict[str, Chunk]):
-    drawing = chunks["src/components/charts/plot.ts"].file
+def test_the_chart_library_is_loaded_only_with_a_chart(chunks: dict[str, Chunk]):
+    library = chunks["src/components/charts/plot.ts"].file
     for name in (ENTRY, *(name for name in chunks if name.endswith("/Page.svelte"))):
-        assert drawing not in files(chunks, name)
+        assert library not in files(chunks, name)
 
 
-def test_every_file_that_shrinks_lies_there_compressed():
+def test_every_large_text_file_is_built_compressed_too():
     built = [path for path in (WEB / "assets").iterdir() if path.suffix in (".js", ".css", ".svg")]
     assert built
     for path in built:
@@ -94,7 +94,7 @@ def test_every_file_that_shrinks_lies_there_compressed():
             assert path.with_name(f"{path.name}.gz").exists(), path.name
 
 
-def test_an_overlay_weighs_at_most_30_kilobytes_and_has_nothing_of_the_app(chunks: dict[str, Chunk]):
+def test_the_overlay_weighs_at_most_30_kilobytes_and_shares_only_the_socket_with_the_app(chunks: dict[str, Chunk]):
     overlay = files(chunks, "src/overlay/main.ts")
     assert weight(overlay, ".gz", (".js", ".css")) <= 30 * KB
     shared = overlay & files(chunks, ENTRY)

@@ -1,4 +1,4 @@
-"""Everything can be read by day and by night, and lines are told apart by every eye: the colours of tokens.css."""
+"""The colours of tokens.css: contrast in both themes, and chart lines for colour-blind readers."""
 
 import itertools
 import math
@@ -17,10 +17,10 @@ RINGS = ("#1C2320", "#FAFAF4")
 TEXT, SHAPE = 4.5, 3.0
 Palette = dict[str, str]
 Pair = tuple[str, str, str, float]
-"""A name, what is seen, what it lies on, and the contrast that it needs."""
+"""A name, the foreground, the background, and the contrast that they need."""
 
 # Machado, Oliveira and Fernandes 2009, severity 1.
-EYES = {
+COLOUR_VISION = {
     "all cones": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "protan": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
     "deutan": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
@@ -29,8 +29,8 @@ EYES = {
 
 
 def palette(column: int) -> Palette:
-    written = re.findall(r"--(\w+): light-dark\((#[0-9A-F]+), (#[0-9A-F]+)\);", TOKENS.read_text(encoding="utf-8"))
-    return {name: colours[column] for name, *colours in written}
+    tokens = re.findall(r"--(\w+): light-dark\((#[0-9A-F]+), (#[0-9A-F]+)\);", TOKENS.read_text(encoding="utf-8"))
+    return {name: colours[column] for name, *colours in tokens}
 
 
 PALETTES = {"day": palette(0), "night": palette(1)}
@@ -56,8 +56,8 @@ def mixed(over: str, under: str, share: float) -> str:
     return "#" + "".join(f"{round(a * share + b * (1 - share)):02X}" for a, b in pairs)
 
 
-def laid(over: str, under: str) -> str:
-    """A colour with alpha on another."""
+def blended(over: str, under: str) -> str:
+    """A colour with alpha over another."""
     return mixed(over, under, channels(over)[3] / 255)
 
 
@@ -75,20 +75,20 @@ def on_paper(colour: Palette) -> Iterator[Pair]:
 def with_pigments(colour: Palette) -> Iterator[Pair]:
     for pigment in (*PIGMENTS, "danger", "ink"):
         yield f"a button in {pigment}", colour["onacc"], colour[pigment], TEXT
-        pointed_at = mixed(colour["ink"], colour[pigment], 0.1)
-        yield f"a button in {pigment}, pointed at", colour["onacc"], pointed_at, TEXT
+        hovered = mixed(colour["ink"], colour[pigment], 0.1)
+        yield f"a button in {pigment}, hovered", colour["onacc"], hovered, TEXT
     for pigment in PIGMENTS:
         wash = mixed(colour[pigment], colour["paper"], 0.12)
         for text in (pigment, "ink", "ink2"):
             yield f"{text} on the wash of {pigment}", colour[text], wash, TEXT
     for part in ("paper", "raised"):
         pale = mixed(colour["ink"], colour["paper"], 0.06)
-        yield f"a button that cannot be pressed, on {part}", colour["ink3"], pale, TEXT
+        yield f"a disabled button on {part}", colour["ink3"], pale, TEXT
 
 
 def on_things(colour: Palette) -> Iterator[Pair]:
-    for wood in (colour["wood"], laid(colour["hi"], colour["wood"]), laid(colour["grain"], colour["wood"])):
-        yield "words on wood", colour["onwood"], wood, TEXT
+    for wood in (colour["wood"], blended(colour["hi"], colour["wood"]), blended(colour["grain"], colour["wood"])):
+        yield "text on wood", colour["onwood"], wood, TEXT
     for thing in ("canvas", "koma", "kaya"):
         yield f"ink on {thing}", ONLIT, colour[thing], TEXT
     yield "a promoted piece", colour["nari"], colour["koma"], TEXT
@@ -96,14 +96,14 @@ def on_things(colour: Palette) -> Iterator[Pair]:
     yield "a black stone", colour["kuro"], colour["felt"], SHAPE
     yield "a white stone", colour["shiro"], colour["felt"], SHAPE
     for thing in ("wood", "felt", "kaya", "koma"):
-        ring = max(RINGS, key=lambda one: contrast(one, colour[thing]))
+        ring = max(RINGS, key=lambda it: contrast(it, colour[thing]))
         yield f"the better ring of the focus on {thing}", ring, colour[thing], SHAPE
 
 
 @pytest.mark.parametrize("time", PALETTES)
 @pytest.mark.parametrize("pairs", [on_paper, with_pigments, on_things])
-def test_everything_stands_out_from_what_it_lies_on(time: str, pairs):
-    weak = {name: round(contrast(a, b), 2) for name, a, b, need in pairs(PALETTES[time]) if contrast(a, b) < need}
+def test_every_foreground_has_enough_contrast_with_its_background(time: str, pairs):
+    weak = {name: round(contrast(a, b), 2) for name, a, b, minimum in pairs(PALETTES[time]) if contrast(a, b) < minimum}
     assert weak == {}
 
 
@@ -116,19 +116,19 @@ def lab(light: list[float]) -> tuple[float, float, float]:
     return 116 * y - 16, 500 * (x - y), 200 * (y - z)
 
 
-def seen(colour: str, eye: str) -> tuple[float, float, float]:
+def perceived(colour: str, vision: str) -> tuple[float, float, float]:
     light = linear(colour)
-    mixed_cones = [sum(w * part for w, part in zip(row, light, strict=True)) for row in EYES[eye]]
+    mixed_cones = [sum(w * part for w, part in zip(row, light, strict=True)) for row in COLOUR_VISION[vision]]
     return lab([min(1.0, max(0.0, part)) for part in mixed_cones])
 
 
 @pytest.mark.parametrize("time", PALETTES)
-@pytest.mark.parametrize("eye", EYES)
-def test_the_lines_of_a_chart_are_told_apart_by_every_eye(time: str, eye: str):
+@pytest.mark.parametrize("vision", COLOUR_VISION)
+def test_the_lines_of_a_chart_differ_for_every_kind_of_colour_vision(time: str, vision: str):
     colour = PALETTES[time]
     for one, other in itertools.combinations(SERIES, 2):
-        assert math.dist(seen(colour[one], eye), seen(colour[other], eye)) >= 17, (one, other)
+        assert math.dist(perceived(colour[one], vision), perceived(colour[other], vision)) >= 17, (one, other)
 
 
-def test_the_palettes_are_read_whole():
+def test_both_palettes_have_every_colour():
     assert len(PALETTES["day"]) == len(PALETTES["night"]) == 34

@@ -12,18 +12,18 @@ SOURCES = sorted(
 
 
 @pytest.mark.parametrize(
-    ("pattern", "why"),
+    ("pattern", "reason"),
     [
         (r"""\sstyle=["{]""", "An inline style is blocked: write a class, or style:name={value}."),
-        (r"\{@html\b", "What people write is text, never markup."),
+        (r"\{@html\b", "Text of users is never markup."),
         (r"\beval\(|new Function\(", "Code from text is blocked."),
         (r"https?://(?!www\.w3\.org/)[a-z]", "Nothing is fetched from another host."),
     ],
 )
-def test_the_sources_hold_nothing_that(pattern: str, why: str):
+def test_the_sources_have_no_forbidden_pattern(pattern: str, reason: str):
     assert len(SOURCES) > 40
-    found = [path.name for path in SOURCES if re.search(pattern, path.read_text(encoding="utf-8"))]
-    assert found == [], why
+    matching = [path.name for path in SOURCES if re.search(pattern, path.read_text(encoding="utf-8"))]
+    assert matching == [], reason
 
 
 def test_the_lock_names_no_registry():

@@ -84,9 +84,9 @@ def test_every_language_inserts_the_same_values(language: str) -> None:
     """One form may leave a value out ("one room"), but no text has a value that the others lack."""
     english = load_language("en")
     for key, text in load_language(language).items():
-        here = {value for form in forms(text) for value in _VALUE.findall(form)}
-        there = {value for form in forms(english[key]) for value in _VALUE.findall(form)}
-        assert here == there, f"{language} {key} has {here}, en has {there}"
+        values = {value for form in forms(text) for value in _VALUE.findall(form)}
+        expected = {value for form in forms(english[key]) for value in _VALUE.findall(form)}
+        assert values == expected, f"{language} {key} has {values}, en has {expected}"
 
 
 def test_every_requested_text_exists() -> None:
@@ -100,7 +100,7 @@ def test_every_requested_text_exists() -> None:
     assert missing == []
 
 
-def test_every_built_key_can_exist() -> None:
+def test_every_composed_key_matches_a_text() -> None:
     known = load_language("en")
     parts = {key.split(".")[0] for key in known}
     for path, source in sources():
@@ -111,10 +111,10 @@ def test_every_built_key_can_exist() -> None:
 
 def test_every_error_with_a_text_can_happen() -> None:
     """A code comes from the server, or from the pages themselves where there is no response."""
-    written = [path.read_text("utf-8") for path in (SRC.parents[1] / "src" / "zataku").rglob("*.py")]
-    written += [source for _, source in sources()]
+    contents = [path.read_text("utf-8") for path in (SRC.parents[1] / "src" / "zataku").rglob("*.py")]
+    contents += [source for _, source in sources()]
     codes = [key.removeprefix("errors.") for key in load_file("en", "errors.json")]
-    assert [code for code in codes if not any(f'"{code}"' in text or f"'{code}'" in text for text in written)] == []
+    assert [code for code in codes if not any(f'"{code}"' in text or f"'{code}'" in text for text in contents)] == []
 
 
 def test_no_text_is_unused() -> None:
