@@ -1,4 +1,4 @@
-"""A filled store, an empty one, and a clock for each test."""
+"""Fixtures for transfers: a filled store, an empty one, an export folder and a clock."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -32,7 +32,7 @@ async def source_store(tmp_path: Path) -> AsyncIterator[EmbeddedBackend]:
 
 @pytest.fixture
 async def target_store(tmp_path: Path) -> AsyncIterator[EmbeddedBackend]:
-    """The same tables, empty."""
+    """An empty store with the same tables."""
     store = await start_backend(tmp_path / "new.db")
     yield store
     await store.close()

@@ -1,4 +1,4 @@
-"""Random items with every kind of value for any table, the same for the same seed."""
+"""Random items with every type of value for any table, the same in every run."""
 
 import asyncio
 from collections.abc import Sequence
@@ -41,36 +41,36 @@ BLOBS = [b"\0", b"\xff\xfe", b"plain", bytes(range(256))]
 PAST, FUTURE = 1_000_000_000, 4_000_000_000
 
 
-def value(chance: Random, depth: int = 0) -> Any:
-    """Any value."""
+def value(random: Random, depth: int = 0) -> Any:
+    """A random value of any type."""
     kinds = ["S", "N", "B", "BOOL", "NULL", "SS", "NS", "BS", "L", "M", "empty"]
-    match chance.choice(kinds if depth < 3 else kinds[:8]):
+    match random.choice(kinds if depth < 3 else kinds[:8]):
         case "S":
-            return chance.choice(TEXTS) * chance.randrange(1, 4)
+            return random.choice(TEXTS) * random.randrange(1, 4)
         case "N":
-            return chance.choice([*NUMBERS, chance.randrange(10**6)])
+            return random.choice([*NUMBERS, random.randrange(10**6)])
         case "B":
-            return chance.choice([b"", *BLOBS])
+            return random.choice([b"", *BLOBS])
         case "BOOL":
-            return chance.random() < 0.5
+            return random.random() < 0.5
         case "SS":
-            return frozenset(chance.sample(TEXTS[1:], 3))
+            return frozenset(random.sample(TEXTS[1:], 3))
         case "NS":
-            return frozenset(chance.sample(NUMBERS, 3))
+            return frozenset(random.sample(NUMBERS, 3))
         case "BS":
-            return frozenset(chance.sample(BLOBS, 2))
+            return frozenset(random.sample(BLOBS, 2))
         case "L":
-            return [value(chance, depth + 1) for _ in range(chance.randrange(4))]
+            return [value(random, depth + 1) for _ in range(random.randrange(4))]
         case "M":
-            return {f"{chance.choice(TEXTS)}{at}": value(chance, depth + 1) for at in range(chance.randrange(4))}
+            return {f"{random.choice(TEXTS)}{at}": value(random, depth + 1) for at in range(random.randrange(4))}
         case "empty":
-            return chance.choice([[], {}])
+            return random.choice([[], {}])
         case _:
             return None
 
 
 def key(attribute: KeyAttribute, number: int) -> Any:
-    """A key value of the right type for a number."""
+    """The key value for a number, in the type of the attribute."""
     match attribute.type:
         case "S":
             return f"{'がé𝄞'[number % 3]}#{number}"
@@ -80,26 +80,26 @@ def key(attribute: KeyAttribute, number: int) -> Any:
             return number.to_bytes(4) + b"\xff\0"
 
 
-def items_for(table: TableSchema, count: int, ends: Sequence[int] = (PAST, FUTURE)) -> list[Item]:
-    """`count` items in partitions of twenty, each in some of the indexes, some of them with a TTL."""
-    chance = Random(table.name)
-    made: list[Item] = []
+def items_for(table: TableSchema, count: int, expiries: Sequence[int] = (PAST, FUTURE)) -> list[Item]:
+    """The first `count` items of a table, in partitions of twenty, some of them in indexes and some with a TTL."""
+    random = Random(table.name)
+    items: list[Item] = []
     for number in range(count):
-        item: Item = {f"{chance.choice(TEXTS)}x{at}": value(chance) for at in range(chance.randrange(5))}
-        if table.ttl is not None and chance.random() < 0.3:
-            item[table.ttl] = chance.choice(ends)
+        item: Item = {f"{random.choice(TEXTS)}x{at}": value(random) for at in range(random.randrange(5))}
+        if table.ttl is not None and random.random() < 0.3:
+            item[table.ttl] = random.choice(expiries)
         for attribute in {key.name: key for index in table.indexes for key in index.keys}.values():
-            if chance.random() < 0.7:
-                item[attribute.name] = key(attribute, chance.randrange(20))
+            if random.random() < 0.7:
+                item[attribute.name] = key(attribute, random.randrange(20))
         item[table.pk.name] = key(table.pk, number if table.sk is None else number // 20)
         if table.sk is not None:
             item[table.sk.name] = key(table.sk, number)
-        made.append(item)
-    return made
+        items.append(item)
+    return items
 
 
 async def start_backend(path: Path, tables: Sequence[TableSchema] = (FURNITURE, CURTAINS), **options: Any):
-    """An embedded store with these tables."""
+    """An embedded backend, started with the tables."""
     store = EmbeddedBackend(path, **options)
     await store.start(tables)
     return store
@@ -108,8 +108,8 @@ async def start_backend(path: Path, tables: Sequence[TableSchema] = (FURNITURE, 
 async def fill(store: port.Backend, table: TableSchema, items: Sequence[Item]) -> None:
     """Write items in concurrent batches."""
     for at in range(0, len(items), 500):
-        steps = [items[start : start + 25] for start in range(at, min(at + 500, len(items)), 25)]
-        puts = [[port.PutItem(table, item) for item in step] for step in steps]
+        batches = [items[start : start + 25] for start in range(at, min(at + 500, len(items)), 25)]
+        puts = [[port.PutItem(table, item) for item in batch] for batch in batches]
         assert not any(await asyncio.gather(*map(store.batch_write, puts)))
 
 

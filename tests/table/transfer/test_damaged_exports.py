@@ -1,4 +1,4 @@
-"""A damaged export is refused, and nothing of it is written."""
+"""A damaged export is refused before anything is written."""
 
 import gzip
 import json
@@ -30,20 +30,20 @@ def flip_a_byte(folder: Path) -> None:
     part.write_bytes(content)
 
 
-def cut_a_part(folder: Path) -> None:
+def truncate_a_part(folder: Path) -> None:
     part = parts(folder)[-1]
     part.write_bytes(part.read_bytes()[:-10])
 
 
-def lose_a_part(folder: Path) -> None:
+def delete_a_part(folder: Path) -> None:
     parts(folder)[1].unlink()
 
 
 def swap_two_parts(folder: Path) -> None:
-    one, other = parts(folder)[:2]
-    content = one.read_bytes()
-    one.write_bytes(other.read_bytes())
-    other.write_bytes(content)
+    first, second = parts(folder)[:2]
+    content = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
 
 
 def replace_a_part(folder: Path) -> None:
@@ -67,15 +67,15 @@ def edit_a_manifest_and_its_checksum(folder: Path) -> None:
     path.with_suffix(".md5").write_bytes(b64encode(md5(path.read_bytes()).digest()))
 
 
-def lose_a_manifest(folder: Path) -> None:
+def delete_a_manifest(folder: Path) -> None:
     (folder / "FurnitureOfARoom/manifest-summary.json").unlink()
 
 
-def lose_a_checksum(folder: Path) -> None:
+def delete_a_checksum(folder: Path) -> None:
     (folder / "FurnitureOfARoom/manifest-files.md5").unlink()
 
 
-def lose_a_table(folder: Path) -> None:
+def delete_a_table(folder: Path) -> None:
     shutil.rmtree(folder / "FurnitureOfARoom")
 
 
@@ -84,43 +84,43 @@ def edit_the_list_of_parts(folder: Path) -> None:
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:-1]))
 
 
-def edit_the_top_file(folder: Path) -> None:
+def edit_the_export_record(folder: Path) -> None:
     path = folder / "zataku-export.json"
     path.write_text(path.read_text().replace('"items": 300', '"items": 299'))
 
 
-def cut_the_top_file(folder: Path) -> None:
+def truncate_the_export_record(folder: Path) -> None:
     path = folder / "zataku-export.json"
     path.write_bytes(path.read_bytes()[:100])
 
 
-def come_from_the_future(folder: Path) -> None:
+def raise_the_format_version(folder: Path) -> None:
     path = folder / "zataku-export.json"
     path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
 
 
-DAMAGES: list[tuple[Callable[[Path], None], str]] = [
+DAMAGE: list[tuple[Callable[[Path], None], str]] = [
     (flip_a_byte, "MD5"),
-    (cut_a_part, "length"),
-    (lose_a_part, "missing"),
+    (truncate_a_part, "length"),
+    (delete_a_part, "missing"),
     (swap_two_parts, "length"),
     (replace_a_part, "length"),
     (edit_a_manifest, r"checksum in manifest-files\.md5"),
     (edit_a_manifest_and_its_checksum, "disagree"),
-    (lose_a_manifest, r"manifest-summary\.json is missing"),
-    (lose_a_checksum, r"manifest-files\.md5 is missing"),
-    (lose_a_table, "is missing"),
+    (delete_a_manifest, r"manifest-summary\.json is missing"),
+    (delete_a_checksum, r"manifest-files\.md5 is missing"),
+    (delete_a_table, "is missing"),
     (edit_the_list_of_parts, "was changed after the export"),
-    (edit_the_top_file, "was changed after the export"),
-    (cut_the_top_file, "cannot be understood"),
-    (come_from_the_future, "newer program"),
+    (edit_the_export_record, "was changed after the export"),
+    (truncate_the_export_record, "cannot be understood"),
+    (raise_the_format_version, "newer program"),
 ]
 
 
-@pytest.mark.parametrize(("damage", "words"), DAMAGES, ids=lambda it: getattr(it, "__name__", None))
-async def test_a_damaged_export_changes_nothing(
+@pytest.mark.parametrize(("damage", "message"), DAMAGE, ids=lambda value: getattr(value, "__name__", None))
+async def test_a_damaged_export_is_refused_and_nothing_is_written(
     damage: Callable[[Path], None],
-    words: str,
+    message: str,
     source_store: EmbeddedBackend,
     target_store: EmbeddedBackend,
     folder: Path,
@@ -128,7 +128,7 @@ async def test_a_damaged_export_changes_nothing(
 ):
     await export_store(source_store, BOTH, folder, clock=clock, page_items=20, part_bytes=1)
     damage(folder)
-    with pytest.raises(ExportDamaged, match=words):
+    with pytest.raises(ExportDamaged, match=message):
         await import_store(target_store, BOTH, folder)
     assert await lines_in(target_store, CURTAINS) == []
     assert await lines_in(target_store, FURNITURE) == []
@@ -151,19 +151,19 @@ async def test_an_unfinished_export_is_not_imported(
     await import_store(target_store, BOTH, folder)
 
 
-@pytest.mark.parametrize("content", [None, "file", "empty", "else"])
-async def test_what_is_no_export_is_not_imported(content: str | None, target_store: EmbeddedBackend, folder: Path):
+@pytest.mark.parametrize("content", [None, "file", "empty", "other files"])
+async def test_a_path_without_an_export_is_refused(content: str | None, target_store: EmbeddedBackend, folder: Path):
     if content == "file":
         folder.write_text("not a folder")
     elif content is not None:
         folder.mkdir()
-        if content == "else":
+        if content == "other files":
             (folder / "letters.txt").write_text("mine")
     with pytest.raises(ExportDamaged, match="is not a folder|holds no export"):
         await import_store(target_store, BOTH, folder)
 
 
-async def test_a_complete_export_that_was_damaged_is_not_called_complete(
+async def test_repeating_a_damaged_complete_export_is_refused_unless_it_is_replaced(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     await export_store(source_store, BOTH, folder, clock=clock)

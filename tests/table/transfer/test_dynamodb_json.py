@@ -1,4 +1,4 @@
-"""Items as lines: exact, in one spelling, and refused when they are no items."""
+"""Items as lines of DynamoDB JSON: lossless, canonical, and rejected when invalid."""
 
 from decimal import Decimal
 from random import Random
@@ -14,18 +14,18 @@ from zataku.table.transfer.dynamodb_json import ItemChecksum, decode_line, encod
 
 
 @given(items())
-def test_every_item_comes_back_exactly_from_its_line(item: Item):
+def test_decoding_an_encoded_item_returns_it_exactly(item: Item):
     assert exactly(decode_line(encode_line(item))) == exactly(item)
 
 
 @given(items())
-def test_an_item_has_one_line_in_whatever_order_its_attributes_come(item: Item):
-    def turned(value: Any) -> Any:
+def test_the_line_of_an_item_does_not_depend_on_the_order_of_its_attributes(item: Item):
+    def reversed_order(value: Any) -> Any:
         if isinstance(value, dict):
-            return {name: turned(value[name]) for name in reversed(value)}
-        return [turned(part) for part in value] if isinstance(value, list) else value
+            return {name: reversed_order(value[name]) for name in reversed(value)}
+        return [reversed_order(part) for part in value] if isinstance(value, list) else value
 
-    assert encode_line(turned(item)) == encode_line(item)
+    assert encode_line(reversed_order(item)) == encode_line(item)
 
 
 def test_a_line_is_dynamodb_json():
@@ -45,7 +45,7 @@ def test_a_line_is_dynamodb_json():
     ("text", "number"),
     [("1.50", Decimal("1.5")), ("1e3", 1000), ("-0", 0), ("007", 7), ("1E-130", Decimal("1E-130"))],
 )
-def test_a_number_may_be_spelt_in_any_way(text: str, number: object):
+def test_a_number_is_decoded_from_any_notation(text: str, number: object):
     assert exactly(decode_line(b'{"Item":{"n":{"N":"%s"}}}' % text.encode())) == exactly({"n": number})
 
 
@@ -77,20 +77,20 @@ def test_a_number_may_be_spelt_in_any_way(text: str, number: object):
         '{"Item":' + '{"a":{"L":[' * 5000,
     ],
 )
-def test_what_is_no_item_is_refused(content: str):
+def test_a_line_that_is_not_an_item_is_rejected(content: str):
     with pytest.raises(ValueError, match=r"."):
         decode_line(content.encode())
 
 
-def test_a_tally_is_the_same_in_any_order_and_another_for_any_other_item():
+def test_a_checksum_does_not_depend_on_order_and_differs_for_a_different_item():
     lines = [encode_line({"PK": str(at), "flag": True}) for at in range(100)]
-    one, other, third = ItemChecksum(), ItemChecksum(), ItemChecksum()
-    one.add(lines)
+    ordered, shuffled, different = ItemChecksum(), ItemChecksum(), ItemChecksum()
+    ordered.add(lines)
     Random(1).shuffle(lines)
-    other.add(lines[:30])
+    shuffled.add(lines[:30])
     rest = ItemChecksum()
     rest.add(lines[30:])
-    other.merge(rest)
-    third.add([*lines[1:], encode_line({"PK": "0", "flag": 1})])
-    assert one == other == ItemChecksum(100, one.digest)
-    assert one != third
+    shuffled.merge(rest)
+    different.add([*lines[1:], encode_line({"PK": "0", "flag": 1})])
+    assert ordered == shuffled == ItemChecksum(100, ordered.digest)
+    assert ordered != different

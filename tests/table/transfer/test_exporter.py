@@ -1,4 +1,4 @@
-"""Moving out: what lies in the folder, what is refused, what is done twice."""
+"""Exports: the files they write, the folders they refuse, and how they are resumed or repeated."""
 
 import errno
 import gzip
@@ -33,7 +33,7 @@ def exported_lines(folder: Path, table: TableSchema) -> list[bytes]:
     return sorted(line for part in parts for line in gzip.decompress(part.read_bytes()).splitlines())
 
 
-def tree(folder: Path) -> dict[str, bytes]:
+def file_contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -49,7 +49,7 @@ async def test_every_item_is_in_the_parts_of_its_table(source_store: EmbeddedBac
     assert len(open_export(folder).tables["FurnitureOfARoom"].parts) > 3
 
 
-async def test_the_manifests_are_those_of_an_export_to_s3(
+async def test_the_manifests_have_the_format_of_an_export_to_s3(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     await export_store(source_store, BOTH, folder, clock=clock, part_bytes=20_000, page_items=50)
@@ -74,16 +74,16 @@ async def test_the_manifests_are_those_of_an_export_to_s3(
         assert all(json.loads(line).keys() == {"Item"} for line in lines)
 
 
-async def test_the_top_file_tells_whose_export_it_is_and_of_what(
+async def test_the_export_record_names_its_source_and_tables(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     await export_store(source_store, BOTH, folder, clock=clock)
-    top = json.loads((folder / "zataku-export.json").read_bytes())
-    assert (top["format"], top["version"], top["state"]) == ("zataku-export", 1, "complete")
-    assert [table["schema"]["name"] for table in top["tables"]] == ["FurnitureOfARoom", "CurtainsByNumber"]
-    assert [table["items"] for table in top["tables"]] == [300, 40]
-    assert top["facts"]["file"] == (await source_store.facts())["file"]
-    assert (await source_store.secret()).hex() not in json.dumps(top)
+    record = json.loads((folder / "zataku-export.json").read_bytes())
+    assert (record["format"], record["version"], record["state"]) == ("zataku-export", 1, "complete")
+    assert [table["schema"]["name"] for table in record["tables"]] == ["FurnitureOfARoom", "CurtainsByNumber"]
+    assert [table["items"] for table in record["tables"]] == [300, 40]
+    assert record["facts"]["file"] == (await source_store.facts())["file"]
+    assert (await source_store.secret()).hex() not in json.dumps(record)
     parts = [json.loads(line) for line in (folder / "CurtainsByNumber/zataku-parts.jsonl").read_bytes().splitlines()]
     for part in parts:
         content = (folder / "CurtainsByNumber/data" / part["file"]).read_bytes()
@@ -96,28 +96,30 @@ async def test_an_empty_table_has_an_empty_part(target_store: EmbeddedBackend, f
     assert [part.items for part in open_export(folder).tables["CurtainsByNumber"].parts] == [0]
 
 
-async def test_a_complete_export_is_left_alone(source_store: EmbeddedBackend, folder: Path, clock: ManualClock):
+async def test_repeating_a_complete_export_changes_nothing(
+    source_store: EmbeddedBackend, folder: Path, clock: ManualClock
+):
     first = await export_store(source_store, BOTH, folder, clock=clock)
-    before = tree(folder)
+    before = file_contents(folder)
     await clock.advance(60)
     second = await export_store(source_store, BOTH, folder, clock=clock)
     assert (first.already, second.already) == (False, True)
     assert second.tables == first.tables
-    assert tree(folder) == before
+    assert file_contents(folder) == before
 
 
-async def test_a_complete_export_is_made_anew_when_told_so(
+async def test_a_complete_export_is_replaced_on_request(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     await export_store(source_store, BOTH, folder, clock=clock, part_bytes=5_000, page_items=20)
-    more = items_for(FURNITURE, 310)
-    await fill(source_store, FURNITURE, more)
+    items = items_for(FURNITURE, 310)
+    await fill(source_store, FURNITURE, items)
     exported = await export_store(source_store, BOTH, folder, clock=clock, again=True)
     assert not exported.already
-    assert exported_lines(folder, FURNITURE) == lines_of(more)
+    assert exported_lines(folder, FURNITURE) == lines_of(items)
 
 
-async def test_segments_side_by_side_give_every_item_once(
+async def test_parallel_segments_export_every_item_once(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     await export_store(source_store, [FURNITURE], folder, clock=clock, segments=4, page_items=10, part_bytes=4_000)
@@ -126,7 +128,7 @@ async def test_segments_side_by_side_give_every_item_once(
     assert segments == {"0000", "0001", "0002", "0003"}
 
 
-async def test_a_busy_store_with_short_pages_is_exported_whole(
+async def test_a_store_that_throttles_and_returns_short_pages_is_exported_completely(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     strict = StrictBackend(source_store, random=Random(3), faults=Faults())
@@ -135,41 +137,41 @@ async def test_a_busy_store_with_short_pages_is_exported_whole(
     assert exported_lines(folder, CURTAINS) == lines_of(items_for(CURTAINS, 40))
 
 
-async def test_progress_tells_how_far_each_table_is(source_store: EmbeddedBackend, folder: Path, clock: ManualClock):
-    told: list[tuple[str, int, int | None, int]] = []
-    await export_store(
-        source_store, BOTH, folder, clock=clock, page_items=100, progress=lambda *words: told.append(words)
-    )
-    furniture = [words for words in told if words[0] == "FurnitureOfARoom"]
-    assert [words[1] for words in furniture][:4] == [0, 100, 200, 300]
-    assert furniture[-1][3] == sum(len(line) + 1 for line in exported_lines(folder, FURNITURE))
-    assert all(words[2] is None or words[2] >= words[1] for words in told)
-    assert told[-1][:2] == ("CurtainsByNumber", 40)
-
-
-async def test_a_folder_with_something_else_in_it_is_refused(
+async def test_progress_reports_the_items_of_each_table(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
+    reports: list[tuple[str, int, int | None, int]] = []
+    await export_store(
+        source_store, BOTH, folder, clock=clock, page_items=100, progress=lambda *report: reports.append(report)
+    )
+    furniture = [report for report in reports if report[0] == "FurnitureOfARoom"]
+    assert [items for _, items, _, _ in furniture][:4] == [0, 100, 200, 300]
+    assert furniture[-1][3] == sum(len(line) + 1 for line in exported_lines(folder, FURNITURE))
+    assert all(total is None or total >= items for _, items, total, _ in reports)
+    assert reports[-1][:2] == ("CurtainsByNumber", 40)
+
+
+async def test_a_folder_with_other_files_is_refused(source_store: EmbeddedBackend, folder: Path, clock: ManualClock):
     folder.mkdir()
     (folder / "letters.txt").write_text("mine")
     with pytest.raises(BadInput, match=r"letters\.txt"):
         await export_store(source_store, BOTH, folder, clock=clock)
-    assert tree(folder) == {"letters.txt": b"mine"}
+    assert file_contents(folder) == {"letters.txt": b"mine"}
 
 
-async def test_an_export_of_other_tables_or_another_store_is_not_touched(
+async def test_an_export_of_other_tables_or_another_store_is_not_overwritten(
     source_store: EmbeddedBackend, target_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     await export_store(source_store, BOTH, folder, clock=clock)
-    before = tree(folder)
+    before = file_contents(folder)
     with pytest.raises(BadInput, match="other tables"):
         await export_store(source_store, [FURNITURE], folder, clock=clock)
     with pytest.raises(BadInput, match="another store"):
         await export_store(target_store, BOTH, folder, clock=clock)
-    assert tree(folder) == before
+    assert file_contents(folder) == before
 
 
-async def test_a_stranger_among_the_parts_is_not_thrown_away(
+async def test_replacing_an_export_refuses_to_delete_an_unknown_file(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     await export_store(source_store, BOTH, folder, clock=clock)
@@ -179,7 +181,7 @@ async def test_a_stranger_among_the_parts_is_not_thrown_away(
     assert (folder / "FurnitureOfARoom" / "letters.txt").read_text() == "mine"
 
 
-async def test_a_stranger_among_the_parts_of_an_unfinished_export_stays_too(
+async def test_resuming_an_export_refuses_to_delete_an_unknown_file(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     def stop(table: str, items: int, total: int | None, size: int) -> None:
@@ -188,16 +190,16 @@ async def test_a_stranger_among_the_parts_of_an_unfinished_export_stays_too(
 
     with pytest.raises(KeyError):
         await export_store(source_store, BOTH, folder, clock=clock, page_items=20, part_bytes=1, progress=stop)
-    letter = folder / "FurnitureOfARoom" / "data" / "letters.txt"
-    letter.write_text("mine")
+    unknown_file = folder / "FurnitureOfARoom" / "data" / "letters.txt"
+    unknown_file.write_text("mine")
     with pytest.raises(BadInput, match=r"letters\.txt"):
         await export_store(source_store, BOTH, folder, clock=clock)
-    assert letter.read_text() == "mine"
-    letter.unlink()
+    assert unknown_file.read_text() == "mine"
+    unknown_file.unlink()
     assert (await export_store(source_store, BOTH, folder, clock=clock)).resumed
 
 
-async def test_a_part_that_no_journal_names_does_not_stay(
+async def test_resuming_an_export_deletes_a_part_missing_from_the_journal(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     def stop(table: str, items: int, total: int | None, size: int) -> None:
@@ -213,7 +215,7 @@ async def test_a_part_that_no_journal_names_does_not_stay(
     assert exported_lines(folder, FURNITURE) == lines_of(items_for(FURNITURE, 300))
 
 
-async def test_a_new_export_that_was_killed_while_the_old_one_was_thrown_away_begins_anew(
+async def test_an_export_killed_while_clearing_the_previous_one_starts_over(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     await export_store(source_store, BOTH, folder, clock=clock)
@@ -227,7 +229,7 @@ async def test_a_new_export_that_was_killed_while_the_old_one_was_thrown_away_be
     assert (await export_store(source_store, BOTH, folder, clock=clock)).already
 
 
-async def test_a_place_that_cannot_be_written_to_is_named(
+async def test_a_path_that_cannot_be_written_is_refused(
     source_store: EmbeddedBackend, tmp_path: Path, clock: ManualClock
 ):
     (tmp_path / "file").write_text("not a folder")
@@ -235,17 +237,18 @@ async def test_a_place_that_cannot_be_written_to_is_named(
         await export_store(source_store, BOTH, tmp_path / "file" / "export", clock=clock)
 
 
-async def test_a_full_disk_stops_an_export_that_goes_on_when_there_is_room(
+async def test_an_export_stopped_by_a_full_disk_resumes_once_there_is_space(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ):
-    room = [30]
-    flush = os.fsync
+    writes_left = 30
+    real_fsync = os.fsync
 
     def fsync(descriptor: int) -> None:
-        room[0] -= 1
-        if room[0] < 0:
+        nonlocal writes_left
+        writes_left -= 1
+        if writes_left < 0:
             raise OSError(errno.ENOSPC, "No space left on device")
-        flush(descriptor)
+        real_fsync(descriptor)
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "fsync", fsync)
@@ -255,12 +258,12 @@ async def test_a_full_disk_stops_an_export_that_goes_on_when_there_is_room(
     assert exported_lines(folder, FURNITURE) == lines_of(items_for(FURNITURE, 300))
 
 
-def test_moving_needs_no_library_for_dynamodb():
+def test_transfers_do_not_import_botocore():
     program = "import sys, zataku.table.transfer; sys.exit('botocore' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-async def test_a_crafted_export_cannot_make_us_throw_away_other_folders(
+async def test_a_crafted_export_record_cannot_delete_other_folders(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     (folder.parent / "precious").mkdir()
@@ -272,35 +275,39 @@ async def test_a_crafted_export_cannot_make_us_throw_away_other_folders(
     assert (folder.parent / "precious").exists()
 
 
-async def test_two_exports_do_not_share_a_folder(source_store: EmbeddedBackend, folder: Path, clock: ManualClock):
+async def test_an_export_into_a_folder_that_is_in_use_is_refused(
+    source_store: EmbeddedBackend, folder: Path, clock: ManualClock
+):
     folder.mkdir()
     lock = PathLock(folder, shared=False).acquire()
     with pytest.raises(BadInput, match="is running"):
         await export_store(source_store, BOTH, folder, clock=clock)
     lock.release()
-    assert tree(folder) == {}
+    assert file_contents(folder) == {}
 
 
 @pytest.mark.parametrize("name", ["..", "a/b/c", "no", "with space"])
-async def test_a_name_that_is_no_folder_is_refused(
+async def test_a_table_name_that_is_not_a_valid_folder_name_is_refused(
     name: str, source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
     with pytest.raises(BadInput, match="name of a table"):
         await export_store(source_store, [TableSchema(name, KeyAttribute("PK"))], folder, clock=clock)
 
 
-async def test_memory_holds_pages_and_never_a_table_out_or_in(tmp_path: Path, folder: Path, clock: ManualClock):
+async def test_export_and_import_hold_pages_in_memory_and_never_a_table(
+    tmp_path: Path, folder: Path, clock: ManualClock
+):
     store = await start_backend(tmp_path / "large.db", [CURTAINS])
     other = await start_backend(tmp_path / "other.db", [CURTAINS])
     await fill(store, CURTAINS, [{"number": at, "filling": f"{at:03d} " * 75_000} for at in range(150)])
     tracemalloc.start()
     try:
         exported = await export_store(store, [CURTAINS], folder, clock=clock, part_bytes=8 << 20)
-        grown = [("export", tracemalloc.get_traced_memory()[1])]
+        growth = {"export": tracemalloc.get_traced_memory()[1]}
 
         def phase(name: str) -> None:
-            at_first, most = tracemalloc.get_traced_memory()
-            grown.append((name, most - at_first))
+            current, peak = tracemalloc.get_traced_memory()
+            growth[name] = peak - current
             tracemalloc.reset_peak()
 
         await import_store(other, [CURTAINS], folder, phase=phase)
@@ -310,9 +317,8 @@ async def test_memory_holds_pages_and_never_a_table_out_or_in(tmp_path: Path, fo
         await store.close()
         await other.close()
     assert exported.tables[0].bytes > 45_000_000
-    # What a phase took is told by the next one's beginning; the store itself remembers some of what is written to it.
-    taken = dict(grown)
-    assert taken["export"] < 16_000_000
-    assert taken["write"] < 16_000_000
-    assert taken["verify"] < 32_000_000
-    assert taken["end"] < 16_000_000
+    # The growth of a phase is recorded when the next one starts; the store caches some of what is written to it.
+    assert growth["export"] < 16_000_000
+    assert growth["write"] < 16_000_000
+    assert growth["verify"] < 32_000_000
+    assert growth["end"] < 16_000_000

@@ -1,4 +1,4 @@
-"""Exports cross the border both ways: others read ours, and we read what Amazon DynamoDB writes."""
+"""Exports exchanged with other programs: dynoxide imports ours, and we import those of Amazon DynamoDB."""
 
 import gzip
 import json
@@ -27,14 +27,14 @@ BOTH = (FURNITURE, CURTAINS)
 EXPORT = "AWSDynamoDB/01693685827463-2d8752fd"
 
 
-def described(table: TableSchema) -> dict[str, Any]:
-    """What DescribeTable says of a table."""
+def table_description(table: TableSchema) -> dict[str, Any]:
+    """The response of DescribeTable for a table."""
 
-    def keys(place: TableSchema | IndexSchema) -> list[dict[str, str]]:
-        kinds = zip(place.keys, ("HASH", "RANGE"), strict=False)
+    def keys(schema: TableSchema | IndexSchema) -> list[dict[str, str]]:
+        kinds = zip(schema.keys, ("HASH", "RANGE"), strict=False)
         return [{"AttributeName": key.name, "KeyType": kind} for key, kind in kinds]
 
-    types = {key.name: key.type for place in (table, *table.indexes) for key in place.keys}
+    types = {key.name: key.type for schema in (table, *table.indexes) for key in schema.keys}
     indexes = [
         {"IndexName": index.name, "KeySchema": keys(index), "Projection": {"ProjectionType": "ALL"}}
         for index in table.indexes
@@ -50,11 +50,11 @@ def described(table: TableSchema) -> dict[str, Any]:
     }
 
 
-async def test_dynoxide_imports_our_export_and_has_every_item(
+async def test_dynoxide_imports_every_item_of_our_export(
     source_store: EmbeddedBackend, folder: Path, tmp_path: Path, clock: ManualClock
 ):
     await export_store(source_store, BOTH, folder, clock=clock, page_items=50, part_bytes=10_000)
-    (tmp_path / "schema.json").write_text(json.dumps([described(table) for table in BOTH]))
+    (tmp_path / "schema.json").write_text(json.dumps([table_description(table) for table in BOTH]))
     database = str(tmp_path / "dynoxide.db")
     subprocess.run(
         [dynoxide_program(), "import", "--source", folder, "--schema", tmp_path / "schema.json", "--output", database],
@@ -62,29 +62,29 @@ async def test_dynoxide_imports_our_export_and_has_every_item(
         capture_output=True,
         timeout=60,
     )
-    serving = start_server("dynoxide", "--db-path", database)
+    server = start_server("dynoxide", "--db-path", database)
     try:
-        store = DynamoBackend(Client(serving.endpoint))
+        store = DynamoBackend(Client(server.endpoint))
         await store.start(BOTH)
         assert await lines_in(store, FURNITURE) == lines_of(items_for(FURNITURE, 300))
         assert await lines_in(store, CURTAINS) == lines_of(items_for(CURTAINS, 40))
         await store.close()
     finally:
-        stop_server(serving)
+        stop_server(server)
 
 
 def amazon_export(
     folder: Path, table: str, parts: list[list[Any]], *, checksums: str = ".md5", **changes: object
 ) -> Path:
     """An export as the developer guide describes it: "DynamoDB table export output format"."""
-    home = folder / EXPORT
-    (home / "data").mkdir(parents=True)
-    (home / "_started").touch()
+    export_folder = folder / EXPORT
+    (export_folder / "data").mkdir(parents=True)
+    (export_folder / "_started").touch()
     entries: list[str] = []
     for number, items in enumerate(parts):
         content = gzip.compress("".join(json.dumps({"Item": item}) + "\n" for item in items).encode())
         name = f"asdl123dasas{number}.json.gz"
-        (home / "data" / name).write_bytes(content)
+        (export_folder / "data" / name).write_bytes(content)
         entry = {
             "itemCount": len(items),
             "md5Checksum": b64encode(md5(content).digest()).decode(),
@@ -111,9 +111,9 @@ def amazon_export(
         **changes,
     }
     for name, text in (("manifest-files", "\n".join(entries) + "\n"), ("manifest-summary", json.dumps(summary))):
-        (home / f"{name}.json").write_text(text)
-        (home / f"{name}{checksums}").write_bytes(b64encode(md5(text.encode()).digest()))
-    return home
+        (export_folder / f"{name}.json").write_text(text)
+        (export_folder / f"{name}{checksums}").write_bytes(b64encode(md5(text.encode()).digest()))
+    return export_folder
 
 
 ROOM: list[list[Any]] = [
@@ -151,14 +151,16 @@ ROOM_ITEMS: list[Item] = [
 
 @pytest.mark.parametrize("checksums", [".md5", ".checksum"])
 @pytest.mark.parametrize("inside", [False, True], ids=["the bucket", "the export's own folder"])
-async def test_an_export_by_amazon_moves_in(checksums: str, inside: bool, target_store: EmbeddedBackend, folder: Path):
-    home = amazon_export(folder, FURNITURE.name, ROOM, checksums=checksums)
-    imported = await import_store(target_store, [FURNITURE], home if inside else folder)
+async def test_an_export_of_amazon_dynamodb_is_imported(
+    checksums: str, inside: bool, target_store: EmbeddedBackend, folder: Path
+):
+    export_folder = amazon_export(folder, FURNITURE.name, ROOM, checksums=checksums)
+    imported = await import_store(target_store, [FURNITURE], export_folder if inside else folder)
     assert await lines_in(target_store, FURNITURE) == lines_of(ROOM_ITEMS)
     assert (imported.tables[0].items, imported.verified) == (2, True)
 
 
-async def test_a_foreign_item_that_does_not_fit_is_refused_before_anything_is_written(
+async def test_an_item_that_does_not_match_the_schema_is_refused_before_anything_is_written(
     target_store: EmbeddedBackend, folder: Path
 ):
     amazon_export(folder, FURNITURE.name, [*ROOM, [{"PK": {"S": "room"}, "SK": {"N": "1"}}]])
@@ -167,7 +169,7 @@ async def test_a_foreign_item_that_does_not_fit_is_refused_before_anything_is_wr
     assert await lines_in(target_store, FURNITURE) == []
 
 
-async def test_a_foreign_line_that_is_no_item_is_refused_before_anything_is_written(
+async def test_a_line_that_is_not_an_item_is_refused_before_anything_is_written(
     target_store: EmbeddedBackend, folder: Path
 ):
     amazon_export(folder, FURNITURE.name, [*ROOM, ["sofa"]])
@@ -177,7 +179,7 @@ async def test_a_foreign_line_that_is_no_item_is_refused_before_anything_is_writ
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "message"),
     [
         ({"outputFormat": "ION"}, "Only full exports in DYNAMODB_JSON"),
         ({"exportType": "INCREMENTAL_EXPORT"}, "Only full exports in DYNAMODB_JSON"),
@@ -186,17 +188,17 @@ async def test_a_foreign_line_that_is_no_item_is_refused_before_anything_is_writ
         ({"manifestFilesS3Key": None}, "cannot be understood"),
     ],
 )
-async def test_another_kind_of_export_is_refused(
-    changes: dict[str, object], words: str, target_store: EmbeddedBackend, folder: Path
+async def test_an_unsupported_or_inconsistent_manifest_is_refused(
+    changes: dict[str, object], message: str, target_store: EmbeddedBackend, folder: Path
 ):
     amazon_export(folder, FURNITURE.name, ROOM, **changes)
-    with pytest.raises(ExportDamaged, match=words):
+    with pytest.raises(ExportDamaged, match=message):
         await import_store(target_store, [FURNITURE], folder)
 
 
-async def test_a_foreign_part_that_was_changed_or_cut_is_refused(target_store: EmbeddedBackend, folder: Path):
-    home = amazon_export(folder, FURNITURE.name, ROOM)
-    part = home / "data" / "asdl123dasas2.json.gz"
+async def test_a_changed_or_truncated_part_is_refused(target_store: EmbeddedBackend, folder: Path):
+    export_folder = amazon_export(folder, FURNITURE.name, ROOM)
+    part = export_folder / "data" / "asdl123dasas2.json.gz"
     content = part.read_bytes()
     for damaged in (content[:-1] + b"x", content[:-9], b""):
         part.write_bytes(damaged)
@@ -205,7 +207,7 @@ async def test_a_foreign_part_that_was_changed_or_cut_is_refused(target_store: E
     assert await lines_in(target_store, FURNITURE) == []
 
 
-async def test_two_exports_of_one_table_are_not_mixed(target_store: EmbeddedBackend, folder: Path):
+async def test_a_folder_with_two_exports_of_one_table_is_refused(target_store: EmbeddedBackend, folder: Path):
     amazon_export(folder / "monday", FURNITURE.name, ROOM)
     amazon_export(folder / "tuesday", FURNITURE.name, ROOM)
     with pytest.raises(ExportDamaged, match="two exports of FurnitureOfARoom"):
@@ -213,7 +215,7 @@ async def test_two_exports_of_one_table_are_not_mixed(target_store: EmbeddedBack
     await import_store(target_store, [FURNITURE], folder / "monday")
 
 
-def test_a_part_with_the_right_md5_needs_the_right_sha256_too(tmp_path: Path):
+def test_a_part_with_a_wrong_sha256_is_refused_despite_its_right_md5(tmp_path: Path):
     path = tmp_path / "part.json.gz"
     path.write_bytes(b"content")
     part = Part(path, 0, b64encode(md5(b"content").digest()).decode(), sha256="0" * 64)
@@ -221,11 +223,11 @@ def test_a_part_with_the_right_md5_needs_the_right_sha256_too(tmp_path: Path):
         part.check_bytes()
 
 
-def test_a_part_that_cannot_be_unpacked_says_where(tmp_path: Path):
+def test_a_part_that_cannot_be_decompressed_names_the_last_good_line(tmp_path: Path):
     path = tmp_path / "part.json.gz"
     line = b'{"Item":{"PK":{"S":"%s"}}}\n'
     content = gzip.compress(b"".join(line % str(at).encode() for at in range(3)))
-    for damaged, words in ((content[:-12], "after line"), (b"no gzip at all", "after line 0")):
+    for damaged, message in ((content[:-12], "after line"), (b"not gzip", "after line 0")):
         path.write_bytes(damaged)
-        with pytest.raises(ExportDamaged, match=words):
+        with pytest.raises(ExportDamaged, match=message):
             list(Part(path, 3, "").read())

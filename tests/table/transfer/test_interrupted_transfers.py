@@ -1,4 +1,4 @@
-"""Killed in the middle of moving, again and again: the next run goes on, and in the end everything is there."""
+"""Transfers killed over and over: each run resumes, and the result is that of an undisturbed one."""
 
 import os
 import signal
@@ -18,25 +18,24 @@ ROOT = Path(__file__).parents[3]
 FURNITURE_ITEMS, CURTAIN_ITEMS = 2000, 300
 
 
-def run(way: str, file: Path, folder: Path, lines: int | None) -> bool:
-    """Let a child work until it has said so many lines, then kill it; True when it was done before."""
-    command = [sys.executable, "-m", "tests.table.transfer.transfer_process", way, str(file), str(folder)]
+def run(direction: str, file: Path, folder: Path, max_lines: int | None) -> bool:
+    """Run a transfer in a child and kill it after a number of printed lines; True when it finishes before."""
+    command = [sys.executable, "-m", "tests.table.transfer.transfer_process", direction, str(file), str(folder)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, bufsize=0) as child:
         assert child.stdout is not None
-        said = 0
-        while lines is None or said < lines:
-            heard = child.stdout.readline()
-            if not heard:
+        printed = 0
+        while max_lines is None or printed < max_lines:
+            if not child.stdout.readline():
                 assert child.wait(30) == 0
                 return True
-            said += 1
+            printed += 1
         os.kill(child.pid, signal.SIGKILL)
         assert child.wait(30) == -signal.SIGKILL
         return False
 
 
 def finished_parts(folder: Path) -> int:
-    """How many parts the journals name; each of them must be there."""
+    """The number of parts in the journals; each of them must exist."""
     count = 0
     for table in TABLES:
         parts = read_part_records(folder / table.name / "zataku-parts.jsonl")
@@ -45,19 +44,19 @@ def finished_parts(folder: Path) -> int:
     return count
 
 
-async def filled(path: Path) -> None:
+async def create_store(path: Path) -> None:
     store = await start_backend(path)
     await fill(store, FURNITURE, items_for(FURNITURE, FURNITURE_ITEMS))
     await fill(store, CURTAINS, items_for(CURTAINS, CURTAIN_ITEMS))
     await store.close()
 
 
-async def test_an_export_that_is_killed_over_and_over_becomes_the_same_export(tmp_path: Path, clock: ManualClock):
-    old, folder, calm = tmp_path / "old.db", tmp_path / "export", tmp_path / "calm"
-    await filled(old)
-    chance = Random(4)
+async def test_an_export_killed_over_and_over_equals_an_undisturbed_one(tmp_path: Path, clock: ManualClock):
+    old, folder, undisturbed = tmp_path / "old.db", tmp_path / "export", tmp_path / "undisturbed"
+    await create_store(old)
+    random = Random(4)
     rounds, counts = 0, [0]
-    while not run("export", old, folder, chance.randrange(10, 90)):
+    while not run("export", old, folder, random.randrange(10, 90)):
         rounds += 1
         counts.append(finished_parts(folder))
         assert rounds < 50
@@ -66,24 +65,24 @@ async def test_an_export_that_is_killed_over_and_over_becomes_the_same_export(tm
     assert len(set(counts)) > 3
     store = await start_backend(old)
     await export_store(
-        store, TABLES, calm, clock=clock, page_items=PAGE_ITEMS, part_bytes=PART_BYTES, segments=SEGMENTS
+        store, TABLES, undisturbed, clock=clock, page_items=PAGE_ITEMS, part_bytes=PART_BYTES, segments=SEGMENTS
     )
     await store.close()
     for table in TABLES:
-        undisturbed = {path.name: path.read_bytes() for path in (calm / table.name / "data").iterdir()}
-        assert {path.name: path.read_bytes() for path in (folder / table.name / "data").iterdir()} == undisturbed
-        assert open_export(folder).tables[table.name].digest == open_export(calm).tables[table.name].digest
+        expected = {path.name: path.read_bytes() for path in (undisturbed / table.name / "data").iterdir()}
+        assert {path.name: path.read_bytes() for path in (folder / table.name / "data").iterdir()} == expected
+        assert open_export(folder).tables[table.name].digest == open_export(undisturbed).tables[table.name].digest
 
 
-async def test_a_part_that_was_finished_is_never_written_again(tmp_path: Path):
+async def test_a_finished_part_is_never_rewritten(tmp_path: Path):
     old, folder = tmp_path / "old.db", tmp_path / "export"
-    await filled(old)
+    await create_store(old)
     assert not run("export", old, folder, 120)
     journal = folder / FURNITURE.name / "zataku-parts.jsonl"
     names = [part.file for part in read_part_records(journal)]
     assert len(names) > 3
     before = {name: (folder / FURNITURE.name / "data" / name).stat() for name in names}
-    # The system may cut the last line short when the power goes.
+    # A power cut may truncate the last line.
     with journal.open("ab") as file:
         file.write(b'{"file":"0000-0000')
     assert run("export", old, folder, None)
@@ -94,22 +93,22 @@ async def test_a_part_that_was_finished_is_never_written_again(tmp_path: Path):
     assert not list(folder.rglob("*.new"))
 
 
-async def test_an_import_that_is_killed_over_and_over_brings_every_item(tmp_path: Path):
+async def test_an_import_killed_over_and_over_writes_every_item(tmp_path: Path):
     old, new, folder = tmp_path / "old.db", tmp_path / "new.db", tmp_path / "export"
-    await filled(old)
+    await create_store(old)
     assert run("export", old, folder, None)
     parts = sum(len(table.parts) for table in open_export(folder).tables.values())
-    chance = Random(6)
+    random = Random(6)
     rounds = 0
-    # The check says a line for each part, so the killing comes while items are written.
-    while not run("import", new, folder, parts + chance.randrange(20, 60)):
+    # The check prints a line for each part, so the child is killed while it writes items.
+    while not run("import", new, folder, parts + random.randrange(20, 60)):
         rounds += 1
-        states = list(folder.glob("zataku-import-*"))
-        if not states:
-            # It was through with everything, and was killed on its way out.
+        journals = list(folder.glob("zataku-import-*"))
+        if not journals:
+            # The import was complete, and the child was killed while it exited.
             break
         assert rounds < 50
-        assert len(read_complete_lines(states[0])) > 1
+        assert len(read_complete_lines(journals[0])) > 1
     assert rounds >= 3
     assert not list(folder.glob("zataku-import-*"))
     store = await start_backend(new)

@@ -1,4 +1,4 @@
-"""The big move: a filled embedded store into a DynamoDB that others wrote, and back into a fresh one."""
+"""A round trip: an embedded store to an independent DynamoDB server and back into a new embedded store."""
 
 from collections.abc import AsyncIterator, Sequence
 from itertools import groupby
@@ -29,28 +29,27 @@ ITEMS = 400
 PARTITIONS = 8
 
 
-def goods_of(table: TableSchema) -> list[Item]:
-    """What is moved. Nothing that has expired, because these services delete that whenever they like."""
-    return items_for(table, ITEMS, ends=(FUTURE,))
+def unexpired_items(table: TableSchema) -> list[Item]:
+    """The items to transfer; none is expired, because the servers may delete expired items at any time."""
+    return items_for(table, ITEMS, expiries=(FUTURE,))
 
 
-async def answers(store: port.Backend, tables: Sequence[TableSchema]) -> dict[tuple[str, str, str], list[bytes]]:
-    """What the indexes answer for some partitions each, every answer in the order it came.
+async def query_indexes(store: port.Backend, tables: Sequence[TableSchema]) -> dict[tuple[str, str, str], list[bytes]]:
+    """The items of some partitions of every index, in the order of the query.
 
-    Items with the same sort key come in no promised order, so such neighbours are put into one.
+    The order of items with the same sort key is undefined, so they are sorted.
     """
-    found: dict[tuple[str, str, str], list[bytes]] = {}
+    results: dict[tuple[str, str, str], list[bytes]] = {}
     for table in tables:
-        goods = goods_of(table)
+        items = unexpired_items(table)
         for index in table.indexes:
-            values = {item[index.pk.name]: None for item in goods if index.pk.name in item}
+            values = {item[index.pk.name]: None for item in items if index.pk.name in item}
             for value in list(values)[:PARTITIONS]:
-                rows = await _queried(store, table, index, value)
-                found[table.name, index.name, repr(value)] = rows
-    return found
+                results[table.name, index.name, repr(value)] = await _query_partition(store, table, index, value)
+    return results
 
 
-async def _queried(store: port.Backend, table: TableSchema, index: IndexSchema, pk: KeyValue) -> list[bytes]:
+async def _query_partition(store: port.Backend, table: TableSchema, index: IndexSchema, pk: KeyValue) -> list[bytes]:
     items: list[Item] = []
     start = None
     while True:
@@ -66,8 +65,8 @@ async def _queried(store: port.Backend, table: TableSchema, index: IndexSchema, 
 
 
 @pytest.fixture
-async def away(request: pytest.FixtureRequest) -> AsyncIterator[port.Backend]:
-    """A store in somebody else's DynamoDB, with the tables of all designs."""
+async def remote(request: pytest.FixtureRequest) -> AsyncIterator[port.Backend]:
+    """A backend on an independent DynamoDB server, with the tables of all designs."""
     name: ServerName = request.param
     store = DynamoBackend(PlainClient(shared_server(name).endpoint), metadata_table="ZatakuStore-moving")
     await store.start(schemas())
@@ -79,24 +78,24 @@ def schemas() -> list[TableSchema]:
     return [design.schema("moving") for design in DESIGNS]
 
 
-@pytest.mark.parametrize("away", ["dynoxide", "ministack"], indirect=True)
-async def test_a_store_moves_to_dynamodb_and_back_and_nothing_has_changed(away: port.Backend, tmp_path: Path):
+@pytest.mark.parametrize("remote", ["dynoxide", "ministack"], indirect=True)
+async def test_a_store_transferred_to_dynamodb_and_back_is_unchanged(remote: port.Backend, tmp_path: Path):
     tables, clock = schemas(), SystemClock()
-    home = await start_backend(tmp_path / "home.db", tables)
+    local = await start_backend(tmp_path / "local.db", tables)
     for table in tables:
-        await fill(home, table, goods_of(table))
-    there, back = tmp_path / "there", tmp_path / "back"
-    await export_store(home, tables, there, clock=clock, part_bytes=50_000, page_items=100)
-    assert (await import_store(away, tables, there)).verified
-    assert [difference async for difference in compare_stores(home, away, tables)] == []
-    await export_store(away, tables, back, clock=clock, part_bytes=50_000, page_items=100, segments=2)
+        await fill(local, table, unexpired_items(table))
+    outbound, inbound = tmp_path / "outbound", tmp_path / "inbound"
+    await export_store(local, tables, outbound, clock=clock, part_bytes=50_000, page_items=100)
+    assert (await import_store(remote, tables, outbound)).verified
+    assert [difference async for difference in compare_stores(local, remote, tables)] == []
+    await export_store(remote, tables, inbound, clock=clock, part_bytes=50_000, page_items=100, segments=2)
     fresh = await start_backend(tmp_path / "fresh.db", tables)
-    assert (await import_store(fresh, tables, back)).verified
+    assert (await import_store(fresh, tables, inbound)).verified
     for table in tables:
-        assert await lines_in(fresh, table) == lines_of(goods_of(table))
-    expected = await answers(home, tables)
+        assert await lines_in(fresh, table) == lines_of(unexpired_items(table))
+    expected = await query_indexes(local, tables)
     assert sum(map(len, expected.values())) > 500
-    assert await answers(away, tables) == expected
-    assert await answers(fresh, tables) == expected
-    await home.close()
+    assert await query_indexes(remote, tables) == expected
+    assert await query_indexes(fresh, tables) == expected
+    await local.close()
     await fresh.close()
