@@ -1,4 +1,4 @@
-"""The slips of the five design documents, written down literally, each as small as it can be."""
+"""The flaws of the five design documents, each as a minimal table declared exactly as the document says."""
 
 from typing import Annotated, Literal, NewType
 
@@ -27,7 +27,7 @@ def moves_without_padding() -> Table:
 
     @board.entity(pk="GAME#{game_id}", sk="COMMENTARY#{turn_number}")
     class Commentary(Entity, frozen=True, kw_only=True, rename="camel"):
-        """What the AI says about a turn."""
+        """The AI's commentary on a turn."""
 
         game_id: GameId
         turn_number: int
@@ -74,13 +74,13 @@ def name_from_a_keys_only_index() -> Table:
         name_lower: Name
 
     @ranking.view(Profile)
-    class Found(View, frozen=True, kw_only=True, rename={"name": "Name"}):
-        """A player that was looked up."""
+    class PlayerName(View, frozen=True, kw_only=True, rename={"name": "Name"}):
+        """A player looked up by name."""
 
         uuid: InKey[UserId]
         name: Name
 
-    @ranking.query(returns=Found)
+    @ranking.query(returns=PlayerName)
     def player_named(name_lower: Name) -> Span:
         """The UUID of the player of this name."""
         return by_name.partition(name_lower).equals("METADATA")
@@ -89,7 +89,7 @@ def name_from_a_keys_only_index() -> Table:
 
 
 def share_code_on_the_swap_index() -> Table:
-    """ShogiProject: a shared record is looked up by `sk = kifu#scode#…`, which lies in cgsi_pk."""
+    """ShogiProject: a shared record is looked up by `sk = kifu#scode#…`, which is stored in cgsi_pk."""
     library = Table("ShogiProject", pk="pk", sk="sk")
     swapped = library.index("SwapIndex", pk="sk", sk="pk")
     library.index("CommonGSI", pk="cgsi_pk", sk="sk")
@@ -124,7 +124,7 @@ def player_index_without_keys() -> Table:
 
     @games.query(returns=Game)
     def games_of(player: UserId) -> Span:
-        """The games a player sits in."""
+        """The games in which a player has a seat."""
         return by_player.partition(f"PLAYER#{player}").begins_with("GAME#")
 
     return games
@@ -150,26 +150,26 @@ def pictures_in_one_round() -> Table:
     return games
 
 
-def everybody_in_one_partition() -> Table:
+def all_users_in_one_partition() -> Table:
     """ShogiProject: `pk = users` and `pk = analysis`."""
     library = Table("ShogiProject", pk="pk", sk="sk")
 
     @library.entity(pk="users", sk="uname#{username}")
     class User(Entity, frozen=True, kw_only=True):
-        """What a user has set."""
+        """The settings of a user."""
 
         username: InKey[UserId]
         kifu_max: int
 
     @library.entity(pk="system", sk="none")
     class System(Entity, frozen=True, kw_only=True):
-        """What holds for everybody."""
+        """The settings of the whole system."""
 
         kifu_max: int
 
     @library.entity(pk="analysis", sk="aid#{aid}")
     class Analysis(Entity, frozen=True, kw_only=True):
-        """What an engine found."""
+        """The result of an engine's analysis."""
 
         aid: InKey[AnalysisId]
         status: Literal["waiting", "succeeded", "error"]

@@ -1,4 +1,4 @@
-"""No item can pass 400 KB, the figure for the largest one is never too small, and every entity has a docstring."""
+"""Rules about entities: the maximum item size is never underestimated, and every entity has a docstring."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -33,10 +33,10 @@ def things(kind: Any) -> Table:
     return table
 
 
-def share(kind: Any) -> int | None:
-    """The bytes of the field's value alone, without its name."""
-    whole = max_item_size(things(kind).bindings[0]).by_field["it"]
-    return None if whole is None else whole - len("it")
+def max_value_size(kind: Any) -> int | None:
+    """The maximum bytes of the field's value, without its name."""
+    size = max_item_size(things(kind).bindings[0]).by_field["it"]
+    return None if size is None else size - len("it")
 
 
 class Side(Enum):
@@ -49,8 +49,8 @@ class Turn(Struct, frozen=True, rename="camel", tag="turn"):
     guessed_by: Annotated[list[Id], Meta(max_length=2)]
 
 
-class Loop(Struct, frozen=True):
-    inner: "Loop | None" = None
+class Recursive(Struct, frozen=True):
+    inner: "Recursive | None" = None
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ class Loop(Struct, frozen=True):
     ],
     ids=str,
 )
-def test_the_largest_value_of_a_type(kind: Any, size: int) -> None:
-    assert share(kind) == size
+def test_a_type_has_its_maximum_value_size(kind: Any, size: int) -> None:
+    assert max_value_size(kind) == size
     assert findings_of(things(kind)) == []
 
 
 @pytest.mark.parametrize(
-    ("kind", "endless"),
+    ("kind", "unlimited"),
     [
         (str, "it"),
         (str | None, "it"),
@@ -102,20 +102,20 @@ def test_the_largest_value_of_a_type(kind: Any, size: int) -> None:
         (Annotated[dict[Text, str], Meta(max_length=3)], "it[]"),
         (dict[Text, int], "it"),
         (tuple[int, str], "it[1]"),
-        (Loop, "it.inner"),
+        (Recursive, "it.inner"),
         (Any, "it"),
         (dict, "it"),
         (Annotated[str, Meta(pattern="^a+$")], "it"),
     ],
     ids=str,
 )
-def test_a_field_without_a_limit(kind: Any, endless: str) -> None:
-    assert share(kind) is None
+def test_a_field_without_a_limit_is_reported(kind: Any, unlimited: str) -> None:
+    assert max_value_size(kind) is None
     assert findings_of(things(kind)) == FINDING
-    assert message_of(things(kind)) == f"Thing has no largest size, because there is no limit to {endless}."
+    assert message_of(things(kind)) == f"Thing has no largest size, because there is no limit to {unlimited}."
 
 
-def test_an_item_that_can_pass_400_kilobytes() -> None:
+def test_an_item_that_can_exceed_400_kilobytes_is_reported() -> None:
     def pictures(count: int) -> Table:
         return things(Annotated[list[Annotated[bytes, Meta(max_length=100 * 1024)]], Meta(max_length=count)])
 
@@ -125,7 +125,7 @@ def test_an_item_that_can_pass_400_kilobytes() -> None:
     assert findings_of(pictures(3)) == []
 
 
-def test_the_limit_is_the_last_byte() -> None:
+def test_an_item_of_exactly_400_kilobytes_is_allowed() -> None:
     def of(length: int) -> Table:
         return things(Annotated[bytes, Meta(max_length=length)])
 
@@ -134,12 +134,12 @@ def test_the_limit_is_the_last_byte() -> None:
     assert findings_of(of(rest + 1)) == FINDING
 
 
-def test_a_text_in_a_key_is_as_long_as_the_key_may_be() -> None:
+def test_an_unlimited_text_in_a_key_is_bounded_by_the_key() -> None:
     table = Table("Things", pk="key", sk="sort")
 
     @table.entity(pk="THING#{name}", sk="{part}")
     class Thing(Entity, frozen=True, kw_only=True):
-        """Something with parts."""
+        """A thing with parts."""
 
         name: str
         part: str
@@ -154,7 +154,7 @@ def test_a_text_in_a_key_is_as_long_as_the_key_may_be() -> None:
     }
 
 
-def test_a_key_that_is_a_field_counts_once() -> None:
+def test_a_key_that_is_also_a_field_counts_once() -> None:
     table = Table("Rooms", pk="roomId")
 
     @table.entity(pk="{room_id}")
@@ -166,7 +166,7 @@ def test_a_key_that_is_a_field_counts_once() -> None:
     assert max_item_size(binding_of(Room)).by_field == {"room_id": 6 + 144, "type": 4 + 4}
 
 
-# What follows is filled by hypothesis up to its limits.
+# Hypothesis fills these fields up to their limits.
 
 table = Table("Everything", pk="pk", sk="sk", ttl="expires")
 table.index("GSI1", pk="gpk", sk="gsk")
@@ -185,8 +185,8 @@ class Seat(Struct, frozen=True, kw_only=True, rename="camel"):
     sk="{kind}#{turn:03d}#{day}",
     index={"gpk": "SIDE#{side}#{score}", "gsk": "{label}", "lookup": "{ident}"},
 )
-class Full(Entity, frozen=True, kw_only=True, rename="camel", tag="FULL", tag_field="entityType"):
-    """One of everything."""
+class AllTypes(Entity, frozen=True, kw_only=True, rename="camel", tag="FULL", tag_field="entityType"):
+    """An entity with a field of every type."""
 
     game: InKey[Annotated[Id, Meta(max_length=36)]]
     kind: Annotated[str, Meta(min_length=1, max_length=20, pattern="^[a-zé]+$")]
@@ -215,7 +215,7 @@ texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=10)
 zones = st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
 moments = st.datetimes(timezones=st.one_of(st.just(UTC), zones))
 whole = st.integers(-(10**38) + 1, 10**38 - 1)
-# msgspec reads back a decimal from a float or its digits; either way the number is one that a table can hold.
+# msgspec decodes a decimal from a float or from its digits; a table can hold either.
 exact = numbers().map(Decimal)
 seats = st.builds(
     Seat,
@@ -225,7 +225,7 @@ seats = st.builds(
     left_at=st.one_of(st.none(), moments),
 )
 entities = st.builds(
-    Full,
+    AllTypes,
     game=st.text("abcé日😀", min_size=1, max_size=36).map(Id),
     kind=st.text("abcé", min_size=1, max_size=20),
     turn=st.integers(0, 999),
@@ -247,25 +247,25 @@ entities = st.builds(
 
 
 @given(entities)
-def test_no_item_is_larger_than_its_bound(entity: Full) -> None:
-    binding = binding_of(Full)
+def test_no_item_exceeds_its_maximum_size(entity: AllTypes) -> None:
+    binding = binding_of(AllTypes)
     size = max_item_size(binding)
     item = binding.encode(entity)
     assert size.bytes is not None
     assert item_size(item) <= size.bytes
     names = {field.attribute: name for name, field in binding.fields.items()}
     for attribute, value in item.items():
-        part = size.by_field[names.get(attribute, attribute)]
-        assert part is not None
-        assert item_size({attribute: value}) <= part
+        max_bytes = size.by_field[names.get(attribute, attribute)]
+        assert max_bytes is not None
+        assert item_size({attribute: value}) <= max_bytes
 
 
-def test_the_bound_is_reached() -> None:
+def test_the_maximum_size_can_be_reached() -> None:
     sizes = Table("Sizes", pk="pk")
 
     @sizes.entity(pk="P#{name}")
     class Exact(Entity, frozen=True, kw_only=True, tag="EXACT"):
-        """An item that can be as large as its figure says."""
+        """An item that can reach its maximum size."""
 
         name: Text
         kind: Literal["a", "longest"]
@@ -287,7 +287,7 @@ def games(docstring: str | None) -> Table:
     return table
 
 
-def test_an_entity_without_a_docstring() -> None:
+def test_an_entity_without_a_docstring_is_reported() -> None:
     assert findings_of(games(None)) == [("undocumented", "Game")]
     assert findings_of(games("  ")) == [("undocumented", "Game")]
     assert findings_of(games("A game.")) == []

@@ -1,10 +1,10 @@
-"""The documents' literal versions of their known slips: each is reported, and nothing else."""
+"""The known flaws of the design documents: each is reported, and nothing else."""
 
 from collections.abc import Callable
 
 import pytest
 
-from tests.table.lint import flawed_designs as literal
+from tests.table.lint import flawed_designs
 from zataku.table import Table
 from zataku.table.lint import lint
 
@@ -13,25 +13,25 @@ from zataku.table.lint import lint
     ("design", "reported"),
     [
         (
-            literal.moves_without_padding,
+            flawed_designs.moves_without_padding,
             [("unpadded-number", "Move.SK"), ("unpadded-number", "Commentary.SK")],
         ),
-        (literal.rounds_without_padding, [("unpadded-number", "Round.SK")]),
-        (literal.name_from_a_keys_only_index, [("projection-lacks-field", "player_named")]),
-        (literal.share_code_on_the_swap_index, [("unanswerable-pattern", "shared")]),
-        (literal.player_index_without_keys, [("unfed-index", "GSI1-PlayerIndex")]),
-        (literal.pictures_in_one_round, [("item-too-large", "Round")]),
-        (literal.everybody_in_one_partition, [("hot-partition", "User.pk"), ("hot-partition", "Analysis.pk")]),
+        (flawed_designs.rounds_without_padding, [("unpadded-number", "Round.SK")]),
+        (flawed_designs.name_from_a_keys_only_index, [("projection-lacks-field", "player_named")]),
+        (flawed_designs.share_code_on_the_swap_index, [("unanswerable-pattern", "shared")]),
+        (flawed_designs.player_index_without_keys, [("unfed-index", "GSI1-PlayerIndex")]),
+        (flawed_designs.pictures_in_one_round, [("item-too-large", "Round")]),
+        (flawed_designs.all_users_in_one_partition, [("hot-partition", "User.pk"), ("hot-partition", "Analysis.pk")]),
     ],
-    ids=lambda given: given.__name__ if callable(given) else "",
+    ids=lambda value: value.__name__ if callable(value) else "",
 )
 def test_a_known_flaw_of_the_documents_is_reported(
     design: Callable[[], Table], reported: list[tuple[str, str]]
 ) -> None:
-    assert [(found.rule, found.subject) for found in lint(design()).findings] == reported
+    assert [(finding.rule, finding.subject) for finding in lint(design()).findings] == reported
 
 
-def test_the_pictures_of_a_round_come_with_their_figure() -> None:
-    (found,) = lint(literal.pictures_in_one_round()).findings
-    assert "Round can have 1,0" in found.message
-    assert "turns (1,0" in found.message
+def test_a_too_large_item_is_reported_with_its_size() -> None:
+    (finding,) = lint(flawed_designs.pictures_in_one_round()).findings
+    assert "Round can have 1,0" in finding.message
+    assert "turns (1,0" in finding.message

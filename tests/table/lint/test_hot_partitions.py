@@ -1,4 +1,4 @@
-"""A growing set does not share one partition key."""
+"""The rule against hot partitions: a growing set of items must not share one partition key."""
 
 from datetime import date, datetime
 from enum import Enum
@@ -23,7 +23,7 @@ def users(pk: str, sk: str) -> Table:
 
     @table.entity(pk=pk, sk=sk)
     class User(Entity, frozen=True, kw_only=True):
-        """Somebody, and some of everything that can be said of them."""
+        """A user with fields of several types."""
 
         name: UserId
         mode: Mode
@@ -46,7 +46,7 @@ def users(pk: str, sk: str) -> Table:
         ("buckets", "{bucket:03d}"),
     ],
 )
-def test_a_growing_set_under_one_partition_key(pk: str, sk: str) -> None:
+def test_a_growing_set_under_one_partition_key_is_reported(pk: str, sk: str) -> None:
     assert findings_of(users(pk, sk)) == [("hot-partition", "User.PK")]
     assert "about 1,000 write units and 3,000 read units a second" in message_of(users(pk, sk))
 
@@ -63,11 +63,11 @@ def test_a_growing_set_under_one_partition_key(pk: str, sk: str) -> None:
         ("shards", "{shard:02d}"),
     ],
 )
-def test_a_set_that_spreads_or_cannot_grow(pk: str, sk: str) -> None:
+def test_a_set_that_is_spread_or_cannot_grow_is_allowed(pk: str, sk: str) -> None:
     assert findings_of(users(pk, sk)) == []
 
 
-def listed(key: str) -> Table:
+def games(key: str) -> Table:
     table = Table("Games", sk="SK")
     table.index("GSI2", pk="GSI2PK", sk="GSI2SK")
 
@@ -88,16 +88,16 @@ def listed(key: str) -> Table:
 
 
 @pytest.mark.parametrize("key", ["GAMES", "STATUS#{status}", "STATUS#{listed_as}"])
-def test_an_index_with_a_growing_set_under_one_key(key: str) -> None:
-    assert findings_of(listed(key)) == [("hot-partition", "Game.GSI2")]
+def test_an_index_with_a_growing_set_under_one_key_is_reported(key: str) -> None:
+    assert findings_of(games(key)) == [("hot-partition", "Game.GSI2")]
 
 
 @pytest.mark.parametrize("key", ["STATUS#{status}#{shard}", "AT#{at}", "OF#{game}"])
-def test_an_index_that_spreads_it(key: str) -> None:
-    assert findings_of(listed(key)) == []
+def test_an_index_that_spreads_a_growing_set_is_allowed(key: str) -> None:
+    assert findings_of(games(key)) == []
 
 
-def swapped(sk: str, pk: str = "USER#{user}") -> Table:
+def snapshots(sk: str, pk: str = "USER#{user}") -> Table:
     table = Table("Ranking", sk="SK")
     table.index("ByLevel", pk="SK", sk="PK")
 
@@ -111,18 +111,18 @@ def swapped(sk: str, pk: str = "USER#{user}") -> Table:
     return table
 
 
-def test_an_index_by_a_key_of_the_table_that_all_items_share() -> None:
-    assert findings_of(swapped("METADATA")) == [("hot-partition", "Snapshot.ByLevel")]
-    assert message_of(swapped("METADATA")).startswith("Every Snapshot is in the one partition 'METADATA' of ByLevel,")
-    assert findings_of(swapped("SNAP#{day}")) == [("hot-partition", "Snapshot.ByLevel")]
-    assert message_of(swapped("SNAP#{day}")).startswith(
+def test_an_index_partitioned_by_a_constant_table_key_is_reported() -> None:
+    assert findings_of(snapshots("METADATA")) == [("hot-partition", "Snapshot.ByLevel")]
+    assert message_of(snapshots("METADATA")).startswith("Every Snapshot is in the one partition 'METADATA' of ByLevel,")
+    assert findings_of(snapshots("SNAP#{day}")) == [("hot-partition", "Snapshot.ByLevel")]
+    assert message_of(snapshots("SNAP#{day}")).startswith(
         "Every Snapshot with the same day is in one partition of ByLevel"
     )
-    assert findings_of(swapped("USER#{user}")) == []
-    assert findings_of(swapped("none", pk="system")) == []
+    assert findings_of(snapshots("USER#{user}")) == []
+    assert findings_of(snapshots("none", pk="system")) == []
 
 
-def test_the_tag_as_a_partition_key_gathers_everything_of_a_kind() -> None:
+def test_an_index_partitioned_by_the_tag_is_reported() -> None:
     table = Table("Games")
     table.index("ByKind", pk="entityType")
     tagged: Any = {"tag": "GAME", "tag_field": "entityType"}

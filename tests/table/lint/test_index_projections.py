@@ -1,4 +1,4 @@
-"""An index holds every field that is read from it."""
+"""The rule about projections: an index must project every field that is read from it."""
 
 from typing import Annotated, NewType
 
@@ -46,25 +46,25 @@ def rooms(projection: Projection, *, local: bool = False, filtered: bool = False
     return table
 
 
-def test_a_view_with_a_field_that_the_index_lacks() -> None:
+def test_a_view_with_an_unprojected_field_is_reported() -> None:
     assert findings_of(rooms(KEYS_ONLY)) == FINDING
     assert message_of(rooms(KEYS_ONLY)).startswith("rooms_of reads Listed.name from byHost,")
     assert findings_of(rooms(include("name"))) == []
 
 
-def test_a_local_index_holds_no_more_than_a_global_one() -> None:
+def test_a_local_index_is_checked_like_a_global_one() -> None:
     assert findings_of(rooms(KEYS_ONLY, local=True)) == FINDING
     assert findings_of(rooms(include("name"), local=True)) == []
 
 
-def test_a_whole_entity_needs_even_its_optional_fields() -> None:
+def test_a_whole_entity_needs_its_optional_fields_projected() -> None:
     assert findings_of(rooms(include("name"), whole=True)) == FINDING
     assert "Room.status" in message_of(rooms(include("name"), whole=True))
     assert findings_of(rooms(include("name", "status"), whole=True)) == []
     assert findings_of(rooms(ALL, whole=True)) == []
 
 
-def test_a_filter_on_an_attribute_that_the_index_lacks() -> None:
+def test_a_filter_on_an_unprojected_attribute_is_reported() -> None:
     assert findings_of(rooms(include("name"), filtered=True)) == FINDING
     assert "status (in its filter)" in message_of(rooms(include("name"), filtered=True))
     assert findings_of(rooms(include("name", "status"), filtered=True)) == []
@@ -92,7 +92,7 @@ def test_all_parts_of_a_nested_filter_are_checked() -> None:
 
     @table.query(returns=Listed)
     def rooms_of(host: UserId) -> Span:
-        """The rooms of a host that are worth a look."""
+        """The rooms of a host that pass a nested filter."""
         named = path(Room, lambda room: room.name).begins_with("a")
         roomy = path(Room, lambda room: room.seats).between(2, 9)
         tagged = path(Room, lambda room: room.tags).size().above(1)
@@ -102,14 +102,14 @@ def test_all_parts_of_a_nested_filter_are_checked() -> None:
     assert "seats (in its filter), tags (in its filter)" in message_of(table)
 
 
-def swapped(projected: tuple[str, ...]) -> Table:
+def rooms_with_in_key_fields(projected: tuple[str, ...]) -> Table:
     table = Table("Rooms")
     table.index("byName", pk="nameKey")
     index = table.index("byHost", pk="hostId", projection=include(*projected))
 
     @table.entity(pk="ROOM#{room_id}", index={"nameKey": "NAME#{name}"})
     class Room(Entity, frozen=True, kw_only=True, rename="camel"):
-        """A room whose id and name lie in its keys only."""
+        """A room whose id and name are stored in its keys only."""
 
         room_id: InKey[RoomId]
         name: InKey[Name]
@@ -123,7 +123,7 @@ def swapped(projected: tuple[str, ...]) -> Table:
     return table
 
 
-def test_a_field_read_back_from_a_key_needs_that_key() -> None:
-    assert findings_of(swapped(())) == FINDING
-    assert message_of(swapped(())).startswith("rooms_of reads Room.name from byHost,")
-    assert findings_of(swapped(("nameKey",))) == []
+def test_a_field_decoded_from_a_key_needs_that_key_projected() -> None:
+    assert findings_of(rooms_with_in_key_fields(())) == FINDING
+    assert message_of(rooms_with_in_key_fields(())).startswith("rooms_of reads Room.name from byHost,")
+    assert findings_of(rooms_with_in_key_fields(("nameKey",))) == []

@@ -1,4 +1,4 @@
-"""Every index is fed by an entity."""
+"""The rule about unfed indexes: at least one entity must have all keys of an index."""
 
 from typing import Annotated, NewType
 
@@ -27,24 +27,24 @@ def games(*, pk: str = "GSI1PK", sk: str = "GSI1SK", sort_number: bool = False, 
     return table
 
 
-def test_an_index_whose_keys_no_entity_has() -> None:
+def test_an_index_whose_keys_no_entity_has_is_reported() -> None:
     assert findings_of(games()) == FINDING
     assert "(GSI1PK of type S, GSI1SK of type S)." in message_of(games())
     assert findings_of(games(GSI1PK="OF#{game_id}", GSI1SK="{created_at}")) == []
 
 
-def test_an_index_that_lacks_one_key_names_who_has_the_other() -> None:
+def test_the_finding_names_the_entity_with_only_one_of_the_keys() -> None:
     assert findings_of(games(GSI1PK="OF#{game_id}")) == FINDING
     assert "Game has only GSI1PK" in message_of(games(GSI1PK="OF#{game_id}"))
 
 
-def test_stored_fields_and_keys_of_the_table_feed_an_index() -> None:
+def test_stored_fields_and_table_keys_can_be_index_keys() -> None:
     assert findings_of(games(pk="gameId", sk="createdAt")) == []
     assert findings_of(games(pk="gameId", sk="PK")) == []
     assert findings_of(games(pk="gameId", sk="turn", sort_number=True)) == []
 
 
-def test_the_keys_must_meet_in_one_entity() -> None:
+def test_keys_split_over_two_entities_do_not_feed_an_index() -> None:
     table = Table("Games", sk="SK")
     table.index("GSI1", pk="GSI1PK", sk="GSI1SK")
 
@@ -56,7 +56,7 @@ def test_the_keys_must_meet_in_one_entity() -> None:
 
     @table.entity(pk="GAME#{game_id}", sk="CHAT", index={"GSI1SK": "OF#{game_id}"})
     class Chat(Entity, frozen=True, kw_only=True):
-        """Its chat."""
+        """The chat of a game."""
 
         game_id: GameId
 
@@ -64,7 +64,7 @@ def test_the_keys_must_meet_in_one_entity() -> None:
     assert "Game has only GSI1PK; Chat has only GSI1SK" in message_of(table)
 
 
-def test_a_local_index_needs_its_sort_key() -> None:
+def test_a_local_index_whose_sort_key_no_entity_has_is_reported() -> None:
     table = Table("Games", sk="SK")
     table.local_index("GSI1", sk="created")
 

@@ -1,4 +1,4 @@
-"""Every query asks for keys that its results can have."""
+"""The rules about access patterns: a query asks for keys that its results can have, and returns all it can read."""
 
 from collections.abc import Callable
 from datetime import date
@@ -14,8 +14,8 @@ from zataku.table import Entity, InKey, Span, Table, number, path
 GameId = NewType("GameId", str)
 UserId = NewType("UserId", str)
 Status = Literal["ACTIVE", "FINISHED"]
-Asking = Callable[..., Span]
-FINDING = [("unanswerable-pattern", "asked")]
+SpanFactory = Callable[..., Span]
+FINDING = [("unanswerable-pattern", "query")]
 
 
 class Board:
@@ -54,21 +54,21 @@ class Board:
 
         self.game, self.move, self.vote = Game, Move, Vote
 
-    def ask(self, asked: Asking, *returns: type[Any], example: dict[str, Any] | None = None) -> Table:
-        asked.__name__, asked.__doc__ = "asked", "What the test asks for."
-        kinds: Any = returns
-        self.table.query(returns=kinds, example=example)(asked)
+    def with_query(self, query: SpanFactory, *returns: type[Any], example: dict[str, Any] | None = None) -> Table:
+        query.__name__, query.__doc__ = "query", "The query under test."
+        entities: Any = returns
+        self.table.query(returns=entities, example=example)(query)
         return self.table
 
 
-def test_a_range_that_differs_from_the_template() -> None:
+def test_a_range_that_no_template_can_match_is_reported() -> None:
     def moves(prefix: str) -> Table:
         board = Board()
 
-        def asked(game: GameId) -> Span:
+        def query(game: GameId) -> Span:
             return board.table.partition(f"GAME#{game}").begins_with(prefix)
 
-        return board.ask(asked, board.move)
+        return board.with_query(query, board.move)
 
     assert findings_of(moves("MOVES#")) == FINDING
     assert "SK beginning with 'MOVES#', which no entity can have" in message_of(moves("MOVES#"))
@@ -77,14 +77,14 @@ def test_a_range_that_differs_from_the_template() -> None:
     assert findings_of(moves("MOVE#1234")) == FINDING
 
 
-def test_a_partition_that_no_entity_has() -> None:
+def test_a_partition_that_no_entity_has_is_reported() -> None:
     def votes(pk: str) -> Table:
         board = Board()
 
-        def asked(game: GameId, turn: int) -> Span:
+        def query(game: GameId, turn: int) -> Span:
             return board.table.partition(pk.format(game=game, turn=turn)).begins_with("VOTE#")
 
-        return board.ask(asked, board.vote)
+        return board.with_query(query, board.vote)
 
     assert findings_of(votes("GAMES#{game}#TURN#{turn}")) == FINDING
     assert findings_of(votes("GAME#{game}")) == FINDING
@@ -92,69 +92,69 @@ def test_a_partition_that_no_entity_has() -> None:
     assert findings_of(votes("GAME#{game}#TURN#{turn}")) == []
 
 
-def test_keys_rendered_by_the_entity_itself() -> None:
+def test_a_partition_key_rendered_by_the_entity_is_accepted() -> None:
     board = Board()
 
-    def asked(game: GameId, turn: int) -> Span:
+    def query(game: GameId, turn: int) -> Span:
         return board.table.partition(board.vote.partition(game=game, turn=turn))
 
-    assert findings_of(board.ask(asked, board.vote)) == []
+    assert findings_of(board.with_query(query, board.vote)) == []
 
 
-def test_a_kind_that_cannot_be_in_the_span() -> None:
-    def collection(*kinds: str) -> Table:
+def test_a_returned_entity_that_cannot_be_in_the_span_is_reported() -> None:
+    def collection(*entities: str) -> Table:
         board = Board()
 
-        def asked(game: GameId) -> Span:
+        def query(game: GameId) -> Span:
             return board.table.partition(f"GAME#{game}")
 
-        return board.ask(asked, *[getattr(board, kind) for kind in kinds])
+        return board.with_query(query, *[getattr(board, entity) for entity in entities])
 
     assert findings_of(collection("game", "move")) == []
     assert findings_of(collection("game", "vote")) == FINDING
     assert "returns Vote, but asks Board for PK = 'GAME#game'" in message_of(collection("game", "vote"))
 
 
-def test_a_kind_that_has_no_keys_of_the_index() -> None:
+def test_a_returned_entity_without_keys_of_the_index_is_reported() -> None:
     board = Board()
 
-    def asked(status: Status, game: GameId) -> Span:
+    def query(status: Status, game: GameId) -> Span:
         return board.listed.partition(f"LIST#{status}#{game}")
 
-    assert message_of(board.ask(asked, board.move)) == "asked returns Move, which has no keys of GSI1."
+    assert message_of(board.with_query(query, board.move)) == "query returns Move, which has no keys of GSI1."
 
 
-def test_a_kind_of_another_table() -> None:
+def test_a_returned_entity_of_another_table_is_reported() -> None:
     board, other = Board(), Board()
 
-    def asked(game: GameId) -> Span:
+    def query(game: GameId) -> Span:
         return board.table.partition(f"GAME#{game}")
 
-    assert message_of(board.ask(asked, other.move)) == "asked returns Move, which is no entity or view of Board."
+    assert message_of(board.with_query(query, other.move)) == "query returns Move, which is no entity or view of Board."
 
 
-class Spelling(Enum):
+class StatusName(Enum):
     ACTIVE = "ACTIVE"
 
 
-def test_a_choice_that_the_field_does_not_have() -> None:
+def test_an_argument_value_that_the_field_cannot_have_is_reported() -> None:
     def by(kind: Any, text: Callable[[Any], object] = str) -> Table:
         board = Board()
 
-        def asked(status: Any, game: GameId) -> Span:
+        def query(status: Any, game: GameId) -> Span:
             return board.listed.partition(f"LIST#{text(status)}#{game}").begins_with("CREATED#")
 
-        asked.__annotations__["status"] = kind
-        return board.ask(asked, board.game)
+        query.__annotations__["status"] = kind
+        return board.with_query(query, board.game)
 
     assert findings_of(by(Status)) == []
     assert findings_of(by(Literal["ACTIVE", "ENDED"])) == FINDING
-    assert findings_of(by(Spelling)) == FINDING  # the text of a member is Spelling.ACTIVE
-    assert findings_of(by(Spelling, lambda status: status.value)) == []
+    assert findings_of(by(StatusName)) == FINDING  # the text of a member is StatusName.ACTIVE
+    assert findings_of(by(StatusName, lambda status: status.value)) == []
 
 
 @pytest.mark.parametrize(
-    ("narrow", "there"),
+    ("narrow", "matches"),
     [
         (lambda span: span.between("MOVE#001", "MOVE#999"), True),
         (lambda span: span.between("MOVES", "MOVEZ"), False),
@@ -168,17 +168,17 @@ def test_a_choice_that_the_field_does_not_have() -> None:
         (lambda span: span.equals("MOVE#1"), False),
     ],
 )
-def test_ranges_of_sort_keys(narrow: Callable[[Span], Span], there: bool) -> None:
+def test_a_range_is_reported_unless_a_sort_key_can_match_it(narrow: Callable[[Span], Span], matches: bool) -> None:
     board = Board()
 
-    def asked(game: GameId) -> Span:
+    def query(game: GameId) -> Span:
         return narrow(board.table.partition(f"GAME#{game}"))
 
-    assert (FINDING[0] in findings_of(board.ask(asked, board.move))) is not there
+    assert (FINDING[0] in findings_of(board.with_query(query, board.move))) is not matches
 
 
 @pytest.mark.parametrize(
-    ("narrow", "there"),
+    ("narrow", "matches"),
     [
         (lambda span: span.before("META"), False),
         (lambda span: span.until("META"), True),
@@ -188,76 +188,78 @@ def test_ranges_of_sort_keys(narrow: Callable[[Span], Span], there: bool) -> Non
         (lambda span: span.between("METB", "METC"), False),
     ],
 )
-def test_ranges_around_a_constant_sort_key(narrow: Callable[[Span], Span], there: bool) -> None:
+def test_a_range_is_reported_unless_it_includes_the_constant_sort_key(
+    narrow: Callable[[Span], Span], matches: bool
+) -> None:
     board = Board()
 
-    def asked(game: GameId) -> Span:
+    def query(game: GameId) -> Span:
         return narrow(board.table.partition(f"GAME#{game}"))
 
-    assert (FINDING[0] in findings_of(board.ask(asked, board.game))) is not there
+    assert (FINDING[0] in findings_of(board.with_query(query, board.game))) is not matches
 
 
-def test_any_number_may_be_the_key_that_is_a_number() -> None:
+def test_a_number_key_accepts_any_number() -> None:
     board = Board()
 
-    def asked(owner: UserId, low: int, high: Decimal) -> Span:
+    def query(owner: UserId, low: int, high: Decimal) -> Span:
         return board.ranked.partition(owner).between(low, high)
 
-    assert findings_of(board.ask(asked, board.move)) == []
+    assert findings_of(board.with_query(query, board.move)) == []
 
 
-def test_an_example_may_hold_the_separator_of_the_template() -> None:
+def test_an_example_may_contain_the_separator_of_the_template() -> None:
     def of(example: dict[str, Any] | None) -> Table:
         board = Board()
 
-        def asked(game: GameId = GameId("a#b")) -> Span:
+        def query(game: GameId = GameId("a#b")) -> Span:
             return board.table.partition(f"GAME#{game}").equals("META")
 
-        return board.ask(asked, board.game, example=example)
+        return board.with_query(query, board.game, example=example)
 
     assert findings_of(of(None)) == FINDING
     assert findings_of(of({"game": "a#b"})) == []
 
 
-def test_a_strong_read_of_a_global_index_is_no_answer() -> None:
+def test_a_strong_read_of_a_global_index_is_reported() -> None:
     board = Board()
 
     @board.table.query(returns=board.move, strong=True)
-    def asked(owner: UserId) -> Span:
-        """What the test asks for."""
+    def query(owner: UserId) -> Span:
+        """The query under test."""
         return board.ranked.partition(owner)
 
     assert findings_of(board.table) == FINDING
     assert "never strongly consistent" in message_of(board.table)
 
 
-STRANGER = [("stranger-in-span", "asked")]
+STRANGER_FINDING = [("stranger-in-span", "query")]
 
 
-def test_a_kind_in_the_span_that_the_query_does_not_return() -> None:
+def test_an_entity_in_the_span_that_is_not_returned_is_reported() -> None:
     board = Board()
 
-    def asked(game: GameId) -> Span:
+    def query(game: GameId) -> Span:
         return board.table.partition(f"GAME#{game}")
 
-    table = board.ask(asked, board.game)
-    assert findings_of(table) == STRANGER
-    assert message_of(table) == "asked can read Move, which it does not return and could not decode."
+    table = board.with_query(query, board.game)
+    assert findings_of(table) == STRANGER_FINDING
+    assert message_of(table) == "query can read Move, which it does not return and could not decode."
 
 
-def test_a_narrowed_range_holds_only_the_returned_kinds() -> None:
+def test_a_range_that_holds_only_the_returned_entity_is_accepted() -> None:
     board = Board()
 
-    def asked(game: GameId) -> Span:
+    def query(game: GameId) -> Span:
         return board.table.partition(f"GAME#{game}").begins_with("MOVE#")
 
-    assert findings_of(board.ask(asked, board.move)) == []
+    assert findings_of(board.with_query(query, board.move)) == []
 
 
-def test_a_query_with_a_filter_is_not_checked_for_other_kinds() -> None:
+def test_a_query_with_a_filter_is_not_checked_for_other_entities() -> None:
     board = Board()
 
-    def asked(game: GameId) -> Span:
+    def query(game: GameId) -> Span:
         return board.table.partition(f"GAME#{game}").where(path(board.move, lambda move: move.turn).exists())
 
-    assert findings_of(board.ask(asked, board.move)) == []
+    assert findings_of(board.with_query(query, board.move)) == []

@@ -1,4 +1,4 @@
-"""A finding is mended or waived with reason and limit, and a waiver that answers nothing is a finding."""
+"""Reports and waivers: a finding is waived with a reason and a limit, and an unused waiver is a finding."""
 
 from typing import NewType
 
@@ -10,7 +10,7 @@ from zataku.table.lint import RULES, check, lint, lint_all
 
 UserId = NewType("UserId", str)
 HOT = Waiver("hot-partition", "User.pk", "A community has few users.", "10,000 users, 50 writes a second")
-NOTHING = Waiver("unpadded-number", "User.sk", "There was a number once.", "999")
+UNUSED = Waiver("unpadded-number", "User.sk", "There was a number once.", "999")
 
 
 def users(*waivers: Waiver, name: str = "Users") -> Table:
@@ -18,14 +18,14 @@ def users(*waivers: Waiver, name: str = "Users") -> Table:
 
     @table.entity(pk="users", sk="uname#{user}")
     class User(Entity, frozen=True, kw_only=True):
-        """Somebody."""
+        """A user."""
 
         user: UserId
 
     return table
 
 
-def test_a_waiver_takes_its_finding_out() -> None:
+def test_a_waiver_removes_its_finding() -> None:
     assert findings_of(users()) == [("hot-partition", "User.pk")]
     report = lint(users(HOT))
     assert report.is_clean
@@ -35,20 +35,20 @@ def test_a_waiver_takes_its_finding_out() -> None:
     assert (waived.finding.rule, waived.finding.subject) == ("hot-partition", "User.pk")
 
 
-def test_a_waiver_of_another_subject_or_rule_does_not() -> None:
+def test_a_waiver_of_another_subject_does_not_remove_a_finding() -> None:
     other = Waiver("hot-partition", "Game.pk", "No reason here.", "None.")
     assert findings_of(users(other)) == [("hot-partition", "User.pk"), ("unused-waiver", "hot-partition Game.pk")]
 
 
-def test_a_waiver_that_answers_nothing_is_a_finding() -> None:
-    report = lint(users(HOT, NOTHING))
-    assert report.unused == (NOTHING,)
+def test_an_unused_waiver_is_a_finding() -> None:
+    report = lint(users(HOT, UNUSED))
+    assert report.unused == (UNUSED,)
     (finding,) = report.findings
     assert finding.rule == "unused-waiver"
     assert finding.message == "unpadded-number finds nothing to waive at User.sk."
 
 
-def test_a_waiver_of_no_rule_names_the_rules() -> None:
+def test_a_waiver_of_an_unknown_rule_lists_the_rules() -> None:
     misspelt = Waiver("hot-partitions", "User.pk", "A reason.", "A limit.")
     finding = lint(users(HOT, misspelt)).findings[0]
     assert finding.message.startswith("There is no rule hot-partitions. The rules are: projection-lacks-field,")
@@ -67,25 +67,25 @@ def test_a_waiver_without_reason_or_limit_is_refused(waiver: Waiver, part: str) 
 
 
 def test_check_refuses_a_design_with_findings_and_lists_them() -> None:
-    with pytest.raises(DesignError) as refused:
+    with pytest.raises(DesignError) as raised:
         check(users(HOT), users(name="Others"))
-    assert "The design of Users, Others has findings." in refused.value.message
-    assert "hot-partition: Others User.pk" in refused.value.message
-    assert "hot-partition: Users" not in refused.value.message
+    assert "The design of Users, Others has findings." in raised.value.message
+    assert "hot-partition: Others User.pk" in raised.value.message
+    assert "hot-partition: Users" not in raised.value.message
     check(users(HOT))
 
 
-def test_the_report_of_several_tables_keeps_them_apart() -> None:
-    report = lint_all([users(HOT), users(name="Others"), users(HOT, NOTHING, name="Third")])
+def test_the_report_of_several_tables_names_the_table_of_each_finding() -> None:
+    report = lint_all([users(HOT), users(name="Others"), users(HOT, UNUSED, name="Third")])
     assert [(finding.table, finding.rule) for finding in report.findings] == [
         ("Others", "hot-partition"),
         ("Third", "unused-waiver"),
     ]
     assert [waived.finding.table for waived in report.waived] == ["Users", "Third"]
-    assert report.unused == (NOTHING,)
+    assert report.unused == (UNUSED,)
 
 
-def test_the_report_reads_as_text() -> None:
+def test_the_report_is_rendered_as_text() -> None:
     limit = "which takes about 1,000 write units and 3,000 read units a second."
     assert lint_all([users(HOT), users(name="Others")]).text().splitlines() == [
         "hot-partition: Others User.pk",
@@ -102,9 +102,9 @@ def test_the_report_reads_as_text() -> None:
     assert lint(Table("Empty")).text() == "no findings, 0 waived."
 
 
-def test_every_rule_explains_itself() -> None:
+def test_every_rule_has_a_summary_and_an_explanation() -> None:
     for name, rule in RULES.items():
-        sentence, blank, *more = (rule.__doc__ or "").splitlines()
-        assert sentence.endswith("."), name
+        summary, blank, *explanation = (rule.__doc__ or "").splitlines()
+        assert summary.endswith("."), name
         assert not blank, name
-        assert more, name
+        assert explanation, name

@@ -1,4 +1,4 @@
-"""A number inside a sort key is padded with zeros."""
+"""The rule about numbers in sort keys: they must be padded with zeros."""
 
 from decimal import Decimal
 from enum import Enum, IntEnum
@@ -42,14 +42,14 @@ def moves(kind: Any, sk: str = "MOVE#{turn}") -> Table:
         Annotated[int, Meta(ge=1)],
         Annotated[int, Meta(ge=1, le=10)],
         Annotated[Turn, Meta(ge=-9, le=9)],
-        Optional[int],  # noqa: UP045 - the older spelling is another type inside
+        Optional[int],  # noqa: UP045 - Optional is represented differently at runtime
         str | int,
         Level,
         Literal[9, 10],
     ],
     ids=str,
 )
-def test_a_number_without_padding(kind: Any) -> None:
+def test_a_number_without_padding_is_reported(kind: Any) -> None:
     assert findings_of(moves(kind)) == [("unpadded-number", "Move.SK")]
     assert "holds turn without padding" in message_of(moves(kind))
 
@@ -66,16 +66,16 @@ def test_a_number_without_padding(kind: Any) -> None:
     ],
     ids=str,
 )
-def test_what_sorts_rightly_by_itself(kind: Any) -> None:
+def test_a_type_that_sorts_correctly_without_padding_is_allowed(kind: Any) -> None:
     assert findings_of(moves(kind)) == []
 
 
-def test_padding_fixes_the_finding() -> None:
+def test_padding_resolves_the_finding() -> None:
     assert findings_of(moves(int)) == [("unpadded-number", "Move.SK")]
     assert findings_of(moves(int, "MOVE#{turn:03d}")) == []
 
 
-def test_a_key_that_is_a_number_sorts_as_one() -> None:
+def test_a_number_key_needs_no_padding() -> None:
     table = Table("Ranks", sk=number("rank"))
 
     @table.entity(pk="GAME#{game}", sk="{rank}")
@@ -104,7 +104,7 @@ def turns(*, swap: bool, turn: str = "{turn}") -> Table:
     return table
 
 
-def test_a_number_in_a_partition_key_counts_where_an_index_sorts_by_it() -> None:
+def test_a_number_in_a_partition_key_is_reported_when_an_index_sorts_by_it() -> None:
     assert findings_of(turns(swap=False)) == []
     assert findings_of(turns(swap=True)) == [("unpadded-number", "Vote.PK")]
     assert "the sort key of SwapIndex" in message_of(turns(swap=True))
@@ -117,7 +117,7 @@ def chat(sk: str) -> Table:
 
     @table.entity(pk="GAME#{game}", sk="CHAT", index={"GSI1PK": "GAME#{game}", "GSI1SK": sk})
     class Message(Entity, frozen=True, kw_only=True):
-        """Something said."""
+        """A chat message."""
 
         game: GameId
         at: int
@@ -129,7 +129,7 @@ def chat(sk: str) -> Table:
     return table
 
 
-@pytest.mark.parametrize(("wrong", "right"), [("AT#{at}", "AT#{at:013d}"), ("AT#{minute}", "AT#{minute:011d}")])
-def test_the_sort_key_of_an_index(wrong: str, right: str) -> None:
-    assert findings_of(chat(wrong)) == [("unpadded-number", "Message.GSI1SK")]
-    assert findings_of(chat(right)) == []
+@pytest.mark.parametrize(("unpadded", "padded"), [("AT#{at}", "AT#{at:013d}"), ("AT#{minute}", "AT#{minute:011d}")])
+def test_an_unpadded_number_in_an_index_sort_key_is_reported(unpadded: str, padded: str) -> None:
+    assert findings_of(chat(unpadded)) == [("unpadded-number", "Message.GSI1SK")]
+    assert findings_of(chat(padded)) == []

@@ -1,4 +1,4 @@
-"""Access patterns: declared once, typed, documented, registered."""
+"""Access patterns: their registration, spans and key ranges, and the declarations that are refused."""
 
 import pytest
 
@@ -21,7 +21,7 @@ from zataku.table import BadKey, DesignError, Key, Span, StrongReadRefused, Tabl
 from zataku.table.backend.port import KeyRange
 
 
-def test_a_pattern_gives_a_query_with_its_name_and_kinds() -> None:
+def test_calling_a_pattern_returns_a_query_with_its_name_and_entities() -> None:
     query = moves_of(GameId("g1"))
     assert query.name == "moves_of"
     assert query.returns == (Move,)
@@ -30,14 +30,14 @@ def test_a_pattern_gives_a_query_with_its_name_and_kinds() -> None:
     assert not query.strong
 
 
-def test_patterns_are_found_in_the_registry_with_their_sentence() -> None:
+def test_a_pattern_is_registered_with_its_docstring() -> None:
     assert board.patterns["moves_of"] is moves_of
     assert moves_of.metadata.doc == "All moves of a game, in turn order."
     assert moves_of.__doc__ == "All moves of a game, in turn order."
     assert board.patterns["game"].metadata.strong
 
 
-def test_a_strong_item_pattern_gives_a_strong_key() -> None:
+def test_a_strong_item_pattern_returns_a_strong_key() -> None:
     assert game(GameId("g1")).strong
     assert game(GameId("g1")) == Game.key(game_id="g1")
 
@@ -62,11 +62,11 @@ def test_newest_first_reverses_the_order() -> None:
         (by_position.partition("x").begins_with("D"), KeyRange("begins", "D")),
     ],
 )
-def test_each_range_is_what_it_says(span: Span, expected: KeyRange) -> None:
+def test_each_range_method_sets_its_key_range(span: Span, expected: KeyRange) -> None:
     assert span.range == expected
 
 
-def test_a_span_refuses_keys_that_cannot_be() -> None:
+def test_a_span_refuses_keys_of_a_wrong_type_or_size() -> None:
     with pytest.raises(WrongType, match="of type S, but was given a int"):
         board.partition(7)
     with pytest.raises(WrongType, match="of type N, but was given a str"):
@@ -83,19 +83,19 @@ def test_a_span_refuses_keys_that_cannot_be() -> None:
         board.partition(True)
 
 
-def test_a_span_takes_one_range() -> None:
+def test_a_span_refuses_a_second_range() -> None:
     with pytest.raises(DesignError, match="one range"):
         board.partition("x").after("a").before("b")
 
 
-def test_a_key_without_sort_key_cannot_be_narrowed() -> None:
+def test_a_partition_without_a_sort_key_refuses_a_range() -> None:
     with pytest.raises(DesignError, match="no sort key"):
         by_day.partition("x").equals("y")
     with pytest.raises(DesignError, match="no sort key"):
         rooms.partition("x").begins_with("y")
 
 
-def test_filters_add_up() -> None:
+def test_filters_of_a_span_are_combined_with_and() -> None:
     span = board.partition("x").where(status.equals("ACTIVE")).where(status.exists())
     assert span.filter == (status.equals("ACTIVE") & status.exists()).expression
 
@@ -105,12 +105,12 @@ def test_a_strong_query_on_a_global_index_is_refused() -> None:
     index = table.index("G", pk="g")
 
     @table.query(returns=Move, strong=True)
-    def everywhere() -> Span:
+    def by_global_index() -> Span:
         """All of them."""
         return index.partition("x")
 
     with pytest.raises(StrongReadRefused, match="Read the base item strongly instead"):
-        everywhere()
+        by_global_index()
 
 
 def test_a_strong_query_on_a_local_index_is_allowed() -> None:
@@ -118,28 +118,28 @@ def test_a_strong_query_on_a_local_index_is_allowed() -> None:
     local = table.local_index("L", sk="l")
 
     @table.query(returns=Move, strong=True)
-    def here() -> Span:
+    def by_local_index() -> Span:
         """All of them."""
         return local.partition("x")
 
-    assert here().strong
+    assert by_local_index().strong
 
 
-def test_a_pattern_must_say_what_it_answers() -> None:
+def test_a_pattern_without_a_docstring_is_refused() -> None:
     with pytest.raises(DesignError, match="has no docstring"):
 
         @board.query(returns=Move)
-        def silent() -> Span:
+        def undocumented() -> Span:
             return board.partition("x")
 
     with pytest.raises(DesignError, match="has no docstring"):
 
         @board.item()
-        def silent_item() -> Key[Game]:
+        def undocumented_item() -> Key[Game]:
             return Game.key(game_id="x")
 
 
-def test_two_patterns_cannot_share_a_name() -> None:
+def test_two_patterns_with_one_name_are_refused() -> None:
     def moves_of() -> Span:
         """Again."""
         return board.partition("x")
@@ -148,13 +148,13 @@ def test_two_patterns_cannot_share_a_name() -> None:
         board.query(returns=Move)(moves_of)
 
 
-def test_a_pattern_reads_its_own_table() -> None:
+def test_a_pattern_that_reads_another_table_is_refused() -> None:
     table = Table("T", pk=number("n"))
 
     @table.query(returns=Move)
-    def elsewhere() -> Span:
+    def of_another_table() -> Span:
         """Of another table."""
         return board.partition("x")
 
     with pytest.raises(DesignError, match="declared on T but reads VoteBoardGame"):
-        elsewhere()
+        of_another_table()

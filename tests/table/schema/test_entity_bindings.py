@@ -1,4 +1,4 @@
-"""Entities to items and back."""
+"""Bindings of entities: how they are stored as items, read back and addressed, and which declarations are refused."""
 
 from datetime import date, datetime
 from typing import Annotated
@@ -30,7 +30,7 @@ from zataku.table.store.row_readers import binding_for_item, reader_for
 GAME = Game(game_id=GameId("g1"), status="ACTIVE", created_at="2026-02-19T10:00:00Z")
 
 
-def test_attributes_have_the_documents_names() -> None:
+def test_attributes_have_the_names_of_the_design_document() -> None:
     item = binding_of(Game).encode(replace(GAME, clock=Clock(60), day=date(2026, 2, 21)))
     assert item == {
         "PK": "GAME#g1",
@@ -51,13 +51,13 @@ def test_attributes_have_the_documents_names() -> None:
     }
 
 
-def test_none_is_left_out_but_an_explicit_null_is_kept() -> None:
+def test_none_is_omitted_unless_the_field_stores_nulls() -> None:
     item = binding_of(Game).encode(GAME)
     assert item["winner"] is None
     assert "clock" not in item
 
 
-def test_a_derived_none_keeps_the_item_out_of_the_index() -> None:
+def test_a_derived_none_omits_the_item_from_the_index() -> None:
     item = binding_of(Game).encode(replace(GAME, private=True))
     assert "GSI1PK" not in item
 
@@ -68,7 +68,7 @@ def test_a_derived_none_keeps_the_item_out_of_the_index() -> None:
     watchers=st.none() | st.frozensets(st.text(), min_size=1),
     winner=st.none() | st.text(),
 )
-def test_every_entity_reads_back_as_it_was(
+def test_decoding_an_encoded_entity_returns_it(
     level: float | None, players: list[str], watchers: frozenset[str] | None, winner: str | None
 ) -> None:
     if level is not None and 0 < abs(level) < 1e-100:
@@ -80,7 +80,7 @@ def test_every_entity_reads_back_as_it_was(
     assert binding.decode(item) == game
 
 
-def test_fields_stored_only_in_keys_are_read_back_from_them() -> None:
+def test_fields_stored_only_in_keys_are_decoded_from_them() -> None:
     kifu = Kifu(username="h-akira", kid="k1", slug="社団戦/2025/鈴木", kifu="手合割：平手")
     item = binding_of(Kifu).encode(kifu)
     assert item == {
@@ -94,7 +94,7 @@ def test_fields_stored_only_in_keys_are_read_back_from_them() -> None:
     assert binding_of(Kifu).decode(binding_of(Kifu).encode(shared)) == shared
 
 
-def test_a_key_that_is_an_attribute_is_stored_once() -> None:
+def test_a_key_that_equals_a_field_is_stored_once() -> None:
     room = Room(room_id="r1", name="Talk")
     assert binding_of(Room).encode(room) == {"roomId": "r1", "name": "Talk"}
     assert binding_of(Room).decode({"roomId": "r1", "name": "Talk"}) == room
@@ -113,12 +113,12 @@ def test_a_value_of_another_type_is_refused() -> None:
         binding_of(Game).encode(replace(GAME, winner=object()))
 
 
-def test_a_stored_item_that_does_not_fit_says_which_one() -> None:
+def test_decoding_an_invalid_item_names_its_key_and_field() -> None:
     with pytest.raises(ItemUnreadable, match=r"'GAME#g1', 'MOVE#001'.*turnNumber"):
         binding_of(Move).decode({"PK": "GAME#g1", "SK": "MOVE#001", "entityType": "MOVE", "gameId": "g1"})
 
 
-def test_a_key_takes_exactly_the_fields_it_names() -> None:
+def test_a_key_requires_exactly_its_template_fields() -> None:
     assert Move.key(game_id="g1", turn_number=3).sk == "MOVE#003"
     with pytest.raises(MissingKeyField, match="needs turn_number"):
         Move.key(game_id="g1")
@@ -139,7 +139,7 @@ def test_keys_are_equal_when_they_address_the_same_item() -> None:
     assert "MOVE#003" in repr(Move.key(game_id="g1", turn_number=3))
 
 
-def test_keys_and_tag_identify_the_kind_of_an_item() -> None:
+def test_keys_and_tag_identify_the_entity_of_an_item() -> None:
     item = binding_of(Move).encode(Move(game_id=GameId("g1"), turn_number=1, side=Side.WHITE, position="D3"))
     assert binding_for_item(board.bindings, item).entity is Move
     with pytest.raises(ItemUnreadable, match="none of Game, Move"):
@@ -151,44 +151,44 @@ def test_a_view_reads_part_of_an_item() -> None:
     assert read({"PK": "GAME#g1", "position": "D3", "voteCount": 2}) == MoveSquare(position="D3", vote_count=2)
 
 
-def test_an_unbound_entity_says_how_to_bind_it() -> None:
-    class Loose(Entity, frozen=True, kw_only=True):
+def test_a_key_of_an_unbound_entity_says_how_to_bind_it() -> None:
+    class Unbound(Entity, frozen=True, kw_only=True):
         name: str
 
     with pytest.raises(DesignError, match=r"@table.entity"):
-        Loose.key(name="x")
+        Unbound.key(name="x")
 
 
-class TestDeclarationsThatCannotWork:
-    def test_a_template_that_names_no_field(self) -> None:
+class TestRefusedDeclarations:
+    def test_a_template_with_an_unknown_field_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             name: str
 
         with pytest.raises(DesignError, match="no field 'nme'"):
             Table("T").entity(pk="X#{nme}")(Thing)
 
-    def test_a_sort_key_for_a_table_without_one(self) -> None:
+    def test_a_sort_key_for_a_table_without_one_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             name: str
 
         with pytest.raises(DesignError, match="exactly when its table"):
             Table("T").entity(pk="X#{name}", sk="Y")(Thing)
 
-    def test_a_field_stored_under_a_keys_name(self) -> None:
+    def test_a_field_with_the_name_of_a_key_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             PK: str
 
         with pytest.raises(DesignError, match="is also its key"):
             Table("T").entity(pk="X#{PK}")(Thing)
 
-    def test_an_index_key_that_no_index_has(self) -> None:
+    def test_an_index_key_of_no_index_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             name: str
 
         with pytest.raises(DesignError, match="no index of T"):
             Table("T").entity(pk="X#{name}", index={"GSI1PK": "{name}"})(Thing)
 
-    def test_a_field_in_key_that_is_in_no_key(self) -> None:
+    def test_an_in_key_field_that_is_in_no_key_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             name: str
             other: InKey[str]
@@ -196,7 +196,7 @@ class TestDeclarationsThatCannotWork:
         with pytest.raises(DesignError, match="is InKey"):
             Table("T").entity(pk="X#{name}")(Thing)
 
-    def test_a_table_key_made_of_a_derived_value(self) -> None:
+    def test_a_table_key_of_a_derived_value_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             name: str
 
@@ -207,18 +207,18 @@ class TestDeclarationsThatCannotWork:
         with pytest.raises(DesignError, match="it would move"):
             Table("T").entity(pk="X#{shown}")(Thing)
 
-    def test_a_version_that_is_not_a_number(self) -> None:
+    def test_a_version_that_is_not_an_int_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             name: str
 
         with pytest.raises(DesignError, match="must be an int"):
             Table("T").entity(pk="X#{name}", version="name")(Thing)
 
-    def test_binding_an_entity_twice(self) -> None:
+    def test_binding_an_entity_twice_is_refused(self) -> None:
         with pytest.raises(DesignError, match="already belongs"):
             library.entity(pk="x#{username}", sk="{kid}")(Kifu)
 
-    def test_an_optional_field_without_a_default(self) -> None:
+    def test_an_optional_field_without_a_default_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             name: str
             note: str | None
@@ -226,7 +226,7 @@ class TestDeclarationsThatCannotWork:
         with pytest.raises(DesignError, match=r"Thing.note is left out when it is None. Give it a default"):
             Table("T").entity(pk="X#{name}")(Thing)
 
-    def test_a_set_without_a_default(self) -> None:
+    def test_a_set_without_a_default_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             name: str
             tags: frozenset[str]
@@ -234,7 +234,7 @@ class TestDeclarationsThatCannotWork:
         with pytest.raises(DesignError, match="left out when it is empty"):
             Table("T").entity(pk="X#{name}")(Thing)
 
-    def test_a_field_that_cannot_be_read_back(self) -> None:
+    def test_a_field_type_that_cannot_be_decoded_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             name: str
             either: list[int] | tuple[str, ...] = ()
@@ -242,7 +242,7 @@ class TestDeclarationsThatCannotWork:
         with pytest.raises(DesignError, match="cannot be read back"):
             Table("T").entity(pk="X#{name}")(Thing)
 
-    def test_a_key_of_another_type_than_its_field(self) -> None:
+    def test_a_key_of_another_type_than_its_field_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             name: str
             turn: int
@@ -256,7 +256,7 @@ class TestDeclarationsThatCannotWork:
         with pytest.raises(DesignError, match="is a number, so its template is one such field"):
             Table("T", pk=number("PK")).entity(pk="{name}")(Thing)
 
-    def test_a_sort_key_made_of_a_datetime(self) -> None:
+    def test_a_sort_key_of_a_datetime_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             name: str
             at: datetime
@@ -265,7 +265,7 @@ class TestDeclarationsThatCannotWork:
             Table("T", sk="SK").entity(pk="X#{name}", sk="AT#{at}")(Thing)
 
 
-def test_an_empty_set_is_left_out_and_reads_back_as_the_default() -> None:
+def test_an_empty_set_is_omitted_and_decoded_as_the_default() -> None:
     table = Table("T")
 
     @table.entity(pk="X#{name}")
@@ -286,7 +286,7 @@ def test_a_key_field_of_another_type_is_refused() -> None:
         Move.partition(game_id=7)
 
 
-def test_a_number_as_a_key_of_text_becomes_text() -> None:
+def test_an_int_in_a_text_key_is_rendered_as_text() -> None:
     table = Table("T", sk="SK")
 
     @table.entity(pk="{name}", sk="{turn}")
@@ -297,13 +297,13 @@ def test_a_number_as_a_key_of_text_becomes_text() -> None:
     assert Thing.key(name="a", turn=7).sk == "7"
 
 
-def test_a_field_inside_a_key_keeps_its_limits() -> None:
+def test_an_in_key_field_keeps_its_constraints() -> None:
     table = Table("Limited", pk="PK")
-    marked = InKey[Annotated[str, Meta(pattern="^[0-9a-f]{8}$")]]
+    hex_id = InKey[Annotated[str, Meta(pattern="^[0-9a-f]{8}$")]]
 
     @table.entity(pk="ROOM#{room_id}")
     class Limited(Entity, frozen=True, kw_only=True):
-        room_id: marked
+        room_id: hex_id
 
     assert Limited.key(room_id="0123abcd").pk == "ROOM#0123abcd"
     with pytest.raises(WrongType):

@@ -1,4 +1,4 @@
-"""Fields as typed values: the conditions and edits they make."""
+"""Field paths: the conditions and edits they create, and the values they refuse."""
 
 from typing import Annotated
 
@@ -14,7 +14,7 @@ shelf = Table("Shelf", pk="id")
 
 @shelf.entity(pk="{id}")
 class Box(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A box with every kind of content."""
+    """A box with a field of every type."""
 
     id: str
     item_count: Annotated[int, Meta(ge=0)] = 0
@@ -30,14 +30,14 @@ labels = path(Box, lambda box: box.labels)
 owners = path(Box, lambda box: some(box.owners))
 
 
-def test_a_path_knows_the_attributes_name_on_disk() -> None:
+def test_a_path_has_the_stored_attribute_names() -> None:
     assert count.route == ("itemCount",)
     assert path(Game, lambda game: some(game.clock).time_limit).route == ("clock", "timeLimit")
     assert path(Box, lambda box: box.clocks[2].byoyomi).route == ("clocks", 2, "byoyomi")
     assert path(Box, lambda box: box.notes["a"]).route == ("notes", "a")
 
 
-def test_a_misspelt_field_is_named_with_those_there_are() -> None:
+def test_an_unknown_field_is_refused_with_the_list_of_fields() -> None:
     with pytest.raises(UnknownAttribute, match=r"no field 'stats'. It has: game_id, status"):
         path(Game, lambda game: game.stats)  # type: ignore[attr-defined]
     with pytest.raises(UnknownAttribute, match="has no fields"):
@@ -50,17 +50,17 @@ def test_a_misspelt_field_is_named_with_those_there_are() -> None:
         path(Kifu, lambda kifu: kifu.slug)
 
 
-def test_every_condition_becomes_its_expression() -> None:
-    at = ex.Attribute(("itemCount",))
+def test_every_condition_method_creates_its_expression() -> None:
+    attribute = ex.Attribute(("itemCount",))
     three, five = ex.Literally(3), ex.Literally(5)
-    assert count.equals(3).expression == ex.Compare(at, "=", three)
-    assert count.not_equals(3).expression == ex.Compare(at, "<>", three)
-    assert count.below(3).expression == ex.Compare(at, "<", three)
-    assert count.at_most(3).expression == ex.Compare(at, "<=", three)
-    assert count.above(3).expression == ex.Compare(at, ">", three)
-    assert count.at_least(3).expression == ex.Compare(at, ">=", three)
-    assert count.between(3, 5).expression == ex.Between(at, three, five)
-    assert count.is_in(3, 5).expression == ex.OneOf(at, (three, five))
+    assert count.equals(3).expression == ex.Compare(attribute, "=", three)
+    assert count.not_equals(3).expression == ex.Compare(attribute, "<>", three)
+    assert count.below(3).expression == ex.Compare(attribute, "<", three)
+    assert count.at_most(3).expression == ex.Compare(attribute, "<=", three)
+    assert count.above(3).expression == ex.Compare(attribute, ">", three)
+    assert count.at_least(3).expression == ex.Compare(attribute, ">=", three)
+    assert count.between(3, 5).expression == ex.Between(attribute, three, five)
+    assert count.is_in(3, 5).expression == ex.OneOf(attribute, (three, five))
     assert count.exists().expression == ex.Exists(("itemCount",))
     assert count.missing().expression == ex.Missing(("itemCount",))
     assert count.has_type("N").expression == ex.HasType(("itemCount",), "N")
@@ -71,11 +71,11 @@ def test_every_condition_becomes_its_expression() -> None:
     assert labels.size().above(3).expression == ex.Compare(ex.SizeOf(("labels",)), ">", three)
 
 
-def test_conditions_combine() -> None:
-    one, other = count.equals(1), count.equals(2)
-    assert (one & other).expression == ex.All((one.expression, other.expression))
-    assert (one | other).expression == ex.Either((one.expression, other.expression))
-    assert (~one).expression == ex.Not(one.expression)
+def test_conditions_combine_with_and_or_and_not() -> None:
+    left, right = count.equals(1), count.equals(2)
+    assert (left & right).expression == ex.All((left.expression, right.expression))
+    assert (left | right).expression == ex.Either((left.expression, right.expression))
+    assert (~left).expression == ex.Not(left.expression)
 
 
 def test_a_condition_cannot_be_used_as_a_bool() -> None:
@@ -83,7 +83,7 @@ def test_a_condition_cannot_be_used_as_a_bool() -> None:
         _ = count.equals(1) and count.equals(2)
 
 
-def test_every_edit_becomes_its_action() -> None:
+def test_every_edit_method_creates_its_action() -> None:
     empty = ex.IfMissing(("labels",), ex.Literally([]))
     assert count.set(3).action == ex.Assign(("itemCount",), ex.Literally(3))
     assert count.set_if_missing(3).action == ex.Assign(("itemCount",), ex.IfMissing(("itemCount",), ex.Literally(3)))
@@ -95,7 +95,7 @@ def test_every_edit_becomes_its_action() -> None:
     assert path(Box, lambda box: box.clock).remove().action == ex.Drop(("clock",))
 
 
-def test_setting_none_removes_the_attribute_unless_nulls_are_kept() -> None:
+def test_setting_none_removes_the_attribute_unless_the_field_stores_nulls() -> None:
     assert path(Box, lambda box: box.clock).set(None).action == ex.Drop(("clock",))
     assert winner.set(None).action == ex.Assign(("winner",), ex.Literally(None))
     assert path(Game, lambda game: some(game.clock).flag).set(None).action == ex.Assign(
@@ -103,7 +103,7 @@ def test_setting_none_removes_the_attribute_unless_nulls_are_kept() -> None:
     )
 
 
-def test_structs_and_enums_are_stored_as_in_the_entity() -> None:
+def test_structs_and_enums_are_encoded_as_in_the_entity() -> None:
     edit = path(Box, lambda box: box.clock).set(Clock(60))
     assert edit.action == ex.Assign(("clock",), ex.Literally({"timeLimit": 60, "flag": None}))
     assert path(Move, lambda move: move.side).equals(Side.WHITE).expression == ex.Compare(
@@ -111,7 +111,7 @@ def test_structs_and_enums_are_stored_as_in_the_entity() -> None:
     )
 
 
-def test_values_that_do_not_fit_their_field_are_refused() -> None:
+def test_values_that_violate_their_field_are_refused() -> None:
     with pytest.raises(WrongType, match=r"Box.item_count: Expected `int` >= 0"):
         count.set(-1)
     with pytest.raises(WrongType, match=r"Game.status: Invalid enum value"):

@@ -1,4 +1,4 @@
-"""The forms of moments, days and identifiers: what they take and what they refuse."""
+"""Field types of instants, days and identifiers: the values they accept and refuse."""
 
 import msgspec
 import pytest
@@ -50,24 +50,24 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("form", "value"), ACCEPTED)
-def test_a_field_type_accepts_its_texts(form: object, value: object):
-    assert msgspec.convert(value, form) == value
+@pytest.mark.parametrize(("field_type", "value"), ACCEPTED)
+def test_a_field_type_accepts_valid_values(field_type: object, value: object):
+    assert msgspec.convert(value, field_type) == value
 
 
-@pytest.mark.parametrize(("form", "value"), REFUSED)
-def test_a_field_type_refuses_other_texts(form: object, value: object):
+@pytest.mark.parametrize(("field_type", "value"), REFUSED)
+def test_a_field_type_refuses_invalid_values(field_type: object, value: object):
     with pytest.raises(msgspec.ValidationError):
-        msgspec.convert(value, form)
+        msgspec.convert(value, field_type)
 
 
-def test_the_lint_knows_the_size_of_a_whole_pattern():
+def test_an_anchored_pattern_has_exact_text_bounds():
     assert text_bounds(anchored("[a-z]{3}")) == TextBounds(3, 1)
     assert text_bounds(anchored("[ぁ-ゖ]{2}|PASS")) == TextBounds(4, 3)
-    assert text_bounds("^[a-z]{3}$") == TextBounds(4, 1), "a bare end lets a line break pass"
+    assert text_bounds("^[a-z]{3}$") == TextBounds(4, 1), "a bare $ also matches before a line break"
 
 
-def test_the_document_shows_a_pattern_with_a_plain_end():
+def test_a_readable_pattern_ends_with_a_dollar_sign():
     assert readable_pattern(anchored("[a-z]{3}")) == "^[a-z]{3}$"
     assert readable_pattern("^[a-z]$") == "^[a-z]$"
 

@@ -1,4 +1,4 @@
-"""Declared writes: named, documented, registered with their table."""
+"""Plans and declared writes: their names, budgets and registration."""
 
 import pytest
 
@@ -19,59 +19,63 @@ from zataku.table import (
 )
 
 
-def table() -> tuple[Table, type[Entity]]:
-    made = Table("Shelves", pk="PK")
+def shelves_table() -> tuple[Table, type[Entity]]:
+    table = Table("Shelves", pk="PK")
 
-    @made.entity(pk="SHELF#{name}")
+    @table.entity(pk="SHELF#{name}")
     class Shelf(Entity, frozen=True, kw_only=True):
         """A shelf."""
 
         name: str
         books: int = 0
 
-    return made, Shelf
+    return table, Shelf
 
 
 def test_a_declared_write_is_registered_with_its_budget():
-    shelves, shelf = table()
+    shelves, shelf = shelves_table()
 
     @shelves.write(budget=Budget(writes=1, of="one shelf"))
-    def put_up(name: str) -> Plan[Entity]:
+    def add_shelf(name: str) -> Plan[Entity]:
         """A new shelf."""
         return Plan(put(shelf(name=name), if_absent=True))
 
-    facts = shelves.writes["put_up"].metadata
-    assert (facts.name, facts.doc, facts.budget) == ("put_up", "A new shelf.", Budget(writes=1, of="one shelf"))
-    plan = put_up("hall")
-    assert plan.label == "Shelves.put_up"
+    metadata = shelves.writes["add_shelf"].metadata
+    assert (metadata.name, metadata.doc, metadata.budget) == (
+        "add_shelf",
+        "A new shelf.",
+        Budget(writes=1, of="one shelf"),
+    )
+    plan = add_shelf("hall")
+    assert plan.label == "Shelves.add_shelf"
     assert repr(plan) == "Plan(put Shelf)"
 
 
-def test_an_undeclared_plan_is_labelled_by_its_kinds_of_steps():
-    _, shelf = table()
+def test_an_undeclared_plan_is_labelled_by_its_operations():
+    _, shelf = shelves_table()
     books = path(shelf, lambda it: it.books)
-    more = [update(shelf.key(name=f"s{at}"), books.add(1)) for at in range(50)]
-    plan = Plan(put(shelf(name="attic")), *more)
+    updates = [update(shelf.key(name=f"s{at}"), books.add(1)) for at in range(50)]
+    plan = Plan(put(shelf(name="attic")), *updates)
     assert plan.label == "Shelves.put Shelf + update Shelf"
 
 
-def test_a_declared_write_is_called_by_the_table_it_is_declared_on():
-    shelves, shelf = table()
+def test_a_declared_write_is_labelled_with_its_declaring_table():
+    shelves, shelf = shelves_table()
     catalogue = Table("Catalogue", pk="PK")
 
     @catalogue.write()
-    def listed(name: str) -> Plan[Entity]:
-        """A shelf that the catalogue tells of."""
+    def add_listed_shelf(name: str) -> Plan[Entity]:
+        """Add a shelf of the catalogue."""
         return Plan(put(shelf(name=name)))
 
-    assert listed("hall").label == "Catalogue.listed"
-    assert "listed" not in shelves.writes
+    assert add_listed_shelf("hall").label == "Catalogue.add_listed_shelf"
+    assert "add_listed_shelf" not in shelves.writes
 
 
-def test_plans_are_values():
-    _, shelf = table()
+def test_plans_are_compared_by_value():
+    _, shelf = shelves_table()
     books, key = path(shelf, lambda it: it.books), shelf.key(name="hall")
-    made = [
+    factories = [
         lambda number: Plan(put(shelf(name="attic", books=number), if_absent=True)),
         lambda number: Plan(update(key, books.add(number), when=books.below(10))),
         lambda number: Plan(update(key, books.add(1), when=books.below(number))),
@@ -80,22 +84,22 @@ def test_plans_are_values():
         lambda number: Plan(delete(shelf.key(name=f"s{number}"))),
         lambda number: Plan(put(shelf(name="attic")), check_absent(shelf.key(name=f"s{number}"))),
     ]
-    for plan in made:
+    for plan in factories:
         assert plan(1) == plan(1)
         assert plan(1) != plan(2)
 
 
 def test_a_write_without_a_docstring_is_refused():
-    shelves, shelf = table()
-    with pytest.raises(DesignError, match="put_up has no docstring"):
+    shelves, shelf = shelves_table()
+    with pytest.raises(DesignError, match="add_shelf has no docstring"):
 
         @shelves.write()
-        def put_up(name: str) -> Plan[Entity]:
+        def add_shelf(name: str) -> Plan[Entity]:
             return Plan(put(shelf(name=name)))
 
 
-def test_a_name_is_taken_once_by_reads_and_writes_alike():
-    shelves, shelf = table()
+def test_a_read_and_a_write_cannot_share_a_name():
+    shelves, shelf = shelves_table()
 
     @shelves.write()
     def hall() -> Plan[Entity]:
@@ -118,7 +122,7 @@ def test_a_name_is_taken_once_by_reads_and_writes_alike():
 
 
 @pytest.mark.parametrize(
-    ("budget", "words"),
+    ("budget", "text"),
     [
         (Budget(reads=0.5), "0.5 read units"),
         (Budget(reads=1, of="one game"), "1 read unit for one game"),
@@ -128,5 +132,5 @@ def test_a_name_is_taken_once_by_reads_and_writes_alike():
         (Budget(writes=3_000_000), "3,000,000 write units"),
     ],
 )
-def test_a_budget_as_text(budget: Budget, words: str):
-    assert budget.text() == words
+def test_a_budget_is_described_in_units(budget: Budget, text: str):
+    assert budget.text() == text

@@ -1,4 +1,4 @@
-"""Tables as they are declared."""
+"""Table declarations: the schema they produce, and the declarations that are refused."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from zataku.table.backend.table_schema import IndexSchema, KeyAttribute
 from zataku.table.schema.table import required_capabilities
 
 
-def test_the_schema_has_everything_the_design_says() -> None:
+def test_the_schema_has_the_declared_keys_indexes_ttl_and_stream() -> None:
     schema = board.schema()
     assert schema.name == "VoteBoardGame"
     assert schema.keys == (KeyAttribute("PK"), KeyAttribute("SK"))
@@ -20,13 +20,13 @@ def test_the_schema_has_everything_the_design_says() -> None:
     assert schema.indexes[3].local
 
 
-def test_a_table_is_protected_where_its_items_are_retained() -> None:
+def test_a_table_is_protected_in_environments_that_retain_it() -> None:
     table = Table("T", deletion={"prod": "Retain", "stage": "Retain"})
     assert [table.schema(env).protected for env in ("prod", "stage", "dev")] == [True, True, False]
     assert Table("U").schema("prod").protected
 
 
-def test_settings_reach_the_schema() -> None:
+def test_the_schema_has_the_declared_settings() -> None:
     schema = Table(
         "T",
         pk=binary("b"),
@@ -45,30 +45,30 @@ def test_settings_reach_the_schema() -> None:
     )
 
 
-def test_table_names_carry_the_environment_except_in_prod() -> None:
+def test_a_table_name_includes_the_environment_except_in_prod() -> None:
     assert board.schema("dev").name == "VoteBoardGame-dev"
     assert board.schema("prod").name == "VoteBoardGame"
 
 
-def test_a_name_with_a_place_for_the_environment_always_carries_it() -> None:
+def test_a_name_with_an_environment_placeholder_always_includes_it() -> None:
     assert rooms.schema("dev").name == "LiveComment-Rooms-dev"
     assert rooms.schema("prod").name == "LiveComment-Rooms-prod"
 
 
-def test_a_projection_holds_the_keys_and_what_it_includes() -> None:
+def test_a_projection_holds_the_keys_and_its_included_attributes() -> None:
     schema = board.schema()
     assert schema.projected(schema.indexes[0]) is None
     assert schema.projected(schema.indexes[1]) == {"PK", "SK", "voteCount", "position"}
     assert schema.projected(schema.indexes[2]) == {"PK", "SK", "GSI3PK"}
 
 
-def test_a_table_says_what_it_needs_of_a_store() -> None:
+def test_a_table_lists_the_capabilities_it_requires() -> None:
     assert required_capabilities(board) == {"streams", "ttl", "local-indexes"}
     assert required_capabilities(library) == {"local-indexes"}
     assert required_capabilities(Table("T", transactions=True)) == {"transactions"}
 
 
-def test_declarations_that_cannot_be() -> None:
+def test_conflicting_keys_and_indexes_are_refused() -> None:
     with pytest.raises(DesignError, match="different attributes"):
         Table("T", pk="a", sk="a")
     with pytest.raises(DesignError, match="no sort key, so it cannot have the local index"):
@@ -83,7 +83,7 @@ def test_declarations_that_cannot_be() -> None:
         board.index("Late", pk="x", projection=KEYS_ONLY)
 
 
-def test_dynamodb_allows_five_local_and_twenty_global_indexes() -> None:
+def test_more_than_five_local_or_twenty_global_indexes_are_refused() -> None:
     table = Table("T", sk="SK")
     for at in range(5):
         table.local_index(f"L{at}", sk=f"l{at}")
@@ -95,12 +95,12 @@ def test_dynamodb_allows_five_local_and_twenty_global_indexes() -> None:
         table.index("G20", pk="g20")
 
 
-def test_a_view_must_fit_its_entity() -> None:
-    class Odd(View, frozen=True, kw_only=True):
+def test_a_view_that_does_not_match_its_entity_is_refused() -> None:
+    class UnknownField(View, frozen=True, kw_only=True):
         colour: str
 
     with pytest.raises(DesignError, match="not a field of Move"):
-        board.view(Move)(Odd)
+        board.view(Move)(UnknownField)
 
     class Renamed(View, frozen=True, kw_only=True):
         vote_count: int
@@ -108,11 +108,11 @@ def test_a_view_must_fit_its_entity() -> None:
     with pytest.raises(DesignError, match=r"stores it as voteCount. Give both structs the same `rename`"):
         board.view(Move)(Renamed)
 
-    class Elsewhere(View, frozen=True, kw_only=True):
+    class OtherTable(View, frozen=True, kw_only=True):
         status: str
 
     with pytest.raises(DesignError, match="belongs to VoteBoardGame"):
-        library.view(Game)(Elsewhere)
+        library.view(Game)(OtherTable)
 
 
 def test_an_entity_can_have_number_and_binary_keys() -> None:
@@ -127,7 +127,7 @@ def test_an_entity_can_have_number_and_binary_keys() -> None:
     assert (key.pk, str(key.sk)) == (b"\x00\x01", "1.5")
 
 
-def test_a_view_reads_from_a_key_what_a_key_has() -> None:
+def test_an_in_key_field_of_a_view_that_is_in_no_key_is_refused() -> None:
     class Counted(View, frozen=True, kw_only=True, rename="camel"):
         vote_count: InKey[int]
 
@@ -135,7 +135,7 @@ def test_a_view_reads_from_a_key_what_a_key_has() -> None:
         board.view(Move)(Counted)
 
 
-def test_the_end_of_an_item_is_a_field_of_it() -> None:
+def test_a_ttl_attribute_that_is_not_a_field_is_refused() -> None:
     table = Table("T", pk="PK", ttl="ends")
     table.index("ByEnd", pk="PK", sk=number("ends"))
     with pytest.raises(DesignError, match="ends says when an item ends, so it is a field and not '{until}'"):

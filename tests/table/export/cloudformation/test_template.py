@@ -29,7 +29,7 @@ DESIGNS: dict[str, Sequence[Table]] = {
     ],
     "documents": [
         *live.TABLES,
-        *(literal.moves_without_padding(), literal.rounds_without_padding(), literal.everybody_in_one_partition()),
+        *(literal.moves_without_padding(), literal.rounds_without_padding(), literal.all_users_in_one_partition()),
     ],
 }
 

@@ -1,4 +1,4 @@
-"""What a pattern says about the size of a text is true of every text it allows."""
+"""Bounds on the size of a text that hold for every text its pattern allows."""
 
 import re
 from math import inf
@@ -24,7 +24,7 @@ from zataku.table.schema.analysis.regex import UNBOUNDED, TextBounds, matching_t
         ("^$", TextBounds(1, 1)),
     ],
 )
-def test_the_bounds_of_anchored_patterns(pattern: str, bounds: TextBounds) -> None:
+def test_an_anchored_pattern_bounds_length_and_bytes(pattern: str, bounds: TextBounds) -> None:
     assert text_bounds(pattern) == bounds
 
 
@@ -45,7 +45,7 @@ def test_the_bounds_of_anchored_patterns(pattern: str, bounds: TextBounds) -> No
         r"^\$",
     ],
 )
-def test_a_pattern_that_is_not_parsed_allows_any_text(pattern: str) -> None:
+def test_a_pattern_that_is_not_analysed_is_unbounded(pattern: str) -> None:
     assert text_bounds(pattern) == UNBOUNDED
 
 

@@ -1,4 +1,4 @@
-"""Every access pattern can be tried out."""
+"""Access patterns are called with sample arguments, or ask for an example."""
 
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
@@ -28,20 +28,20 @@ class Cursor(Struct):
     at: int
 
 
-def seen(annotation: Any, *default: Any, example: dict[str, Any] | None = None) -> list[Any]:
-    """The arguments that a pattern with one parameter of this type is tried with."""
+def sample_arguments(annotation: Any, *default: Any, example: dict[str, Any] | None = None) -> list[Any]:
+    """The sample arguments for a pattern with one parameter of this type."""
     table = Table("Things")
     values: list[Any] = []
 
-    def asked(thing_name: Any = default[0] if default else None) -> Span:
-        """Whatever is asked for."""
+    def pattern(thing_name: Any = default[0] if default else None) -> Span:
+        """Things by name."""
         values.append(thing_name)
         return table.partition("THING")
 
     if not default:
-        asked.__defaults__ = None
-    asked.__annotations__["thing_name"] = annotation
-    call_with_samples(table.query(returns=Entity, example=example)(asked))
+        pattern.__defaults__ = None
+    pattern.__annotations__["thing_name"] = annotation
+    call_with_samples(table.query(returns=Entity, example=example)(pattern))
     return values
 
 
@@ -71,38 +71,38 @@ def seen(annotation: Any, *default: Any, example: dict[str, Any] | None = None) 
     ],
     ids=str,
 )
-def test_arguments_follow_the_annotation(annotation: Any, values: list[Any]) -> None:
-    assert seen(annotation) == values
+def test_sample_arguments_follow_the_annotation(annotation: Any, values: list[Any]) -> None:
+    assert sample_arguments(annotation) == values
 
 
 @pytest.mark.parametrize("kind", [datetime, UUID, timedelta])
-def test_arguments_of_richer_types(kind: type[Any]) -> None:
-    (value,) = seen(kind)
+def test_sample_arguments_have_the_annotated_type(kind: type[Any]) -> None:
+    (value,) = sample_arguments(kind)
     assert type(value) is kind
 
 
-def test_a_default_is_tried_first_and_then_a_value() -> None:
-    assert seen(str | None, None) == [None, "thingname"]
-    assert seen(Cursor | None, None) == [None]
+def test_the_default_is_tried_before_a_sample_value() -> None:
+    assert sample_arguments(str | None, None) == [None, "thingname"]
+    assert sample_arguments(Cursor | None, None) == [None]
 
 
-def test_parameters_with_defaults_are_tried_together_too() -> None:
+def test_parameters_with_defaults_are_tried_in_all_combinations() -> None:
     table = Table("Things")
-    seen: list[tuple[date | None, date | None]] = []
+    arguments: list[tuple[date | None, date | None]] = []
 
     @table.query(returns=Entity)
-    def asked(low: date | None = None, high: date | None = None) -> Span:
-        """What lies between two days, or everything."""
-        seen.append((low, high))
+    def pattern(low: date | None = None, high: date | None = None) -> Span:
+        """Things between two days, or all of them."""
+        arguments.append((low, high))
         return table.partition("THING")
 
-    call_with_samples(asked)
+    call_with_samples(pattern)
     day = date(2026, 2, 21)
-    assert seen == [(None, None), (day, None), (None, day), (day, day)]
+    assert arguments == [(None, None), (day, None), (None, day), (day, day)]
 
 
-def test_an_example_goes_before_everything() -> None:
-    assert seen(Side, example={"thing_name": "given"}) == ["given"]
+def test_an_example_replaces_all_sample_values() -> None:
+    assert sample_arguments(Side, example={"thing_name": "example"}) == ["example"]
 
 
 def things(function: Callable[..., Any], example: dict[str, Any] | None = None) -> Table:
@@ -110,30 +110,30 @@ def things(function: Callable[..., Any], example: dict[str, Any] | None = None) 
 
     @table.entity(pk="THING#{thing}")
     class Thing(Entity, frozen=True, kw_only=True):
-        """Something."""
+        """A thing."""
 
         thing: GameId
 
-    def asked(*given: Any, **named: Any) -> Span:
-        return table.partition(f"THING#{function(*given, **named)}")
+    def pattern(*args: Any, **kwargs: Any) -> Span:
+        return table.partition(f"THING#{function(*args, **kwargs)}")
 
-    asked.__name__, asked.__doc__ = "asked", "Whatever is asked for."
-    asked.__wrapped__ = function  # type: ignore[attr-defined]
-    asked.__annotations__ = function.__annotations__
-    table.query(returns=Thing, example=example)(asked)
+    pattern.__name__, pattern.__doc__ = "pattern", "Things by key."
+    pattern.__wrapped__ = function  # type: ignore[attr-defined]
+    pattern.__annotations__ = function.__annotations__
+    table.query(returns=Thing, example=example)(pattern)
     return table
 
 
-def test_a_pattern_that_cannot_be_tried_asks_for_an_example() -> None:
+def test_a_pattern_with_an_unsupported_parameter_type_asks_for_an_example() -> None:
     def after(cursor: Cursor) -> int:
         return cursor.at
 
-    assert findings_of(things(after)) == [("no-example", "asked")]
+    assert findings_of(things(after)) == [("no-example", "pattern")]
     assert "no sample is known for" in message_of(things(after))
     assert findings_of(things(after, {"cursor": Cursor(1)})) == []
 
 
-def test_a_parameter_without_annotation_asks_for_an_example() -> None:
+def test_a_parameter_without_an_annotation_asks_for_an_example() -> None:
     def of(thing):  # type: ignore[no-untyped-def]
         return thing
 
@@ -141,17 +141,17 @@ def test_a_parameter_without_annotation_asks_for_an_example() -> None:
     assert findings_of(things(of, {"thing": "a"})) == []
 
 
-def test_a_pattern_that_refuses_the_sample_argument() -> None:
+def test_a_pattern_that_refuses_the_sample_asks_for_an_example() -> None:
     def checked(thing: str) -> str:
         if not thing.isdigit():
             raise ValueError("a thing has digits only")
         return thing
 
-    assert message_of(things(checked)) == "asked cannot be tried out: ValueError: a thing has digits only"
+    assert message_of(things(checked)) == "pattern cannot be tried out: ValueError: a thing has digits only"
     assert findings_of(things(checked, {"thing": "12"})) == []
 
 
-def test_a_choice_that_is_refused_beside_one_that_is_taken() -> None:
+def test_a_pattern_that_accepts_one_of_several_samples_needs_no_example() -> None:
     def chosen(side: Side, thing: str) -> str:
         if side is Side.WHITE:
             raise ValueError("black only")
@@ -160,12 +160,12 @@ def test_a_choice_that_is_refused_beside_one_that_is_taken() -> None:
     assert findings_of(things(chosen)) == []
 
 
-def test_a_read_of_one_item_is_tried_as_well() -> None:
+def test_an_item_pattern_is_called_with_samples() -> None:
     table = Table("Things", pk=binary("id"))
 
     @table.entity(pk="{token}")
     class Thing(Entity, frozen=True, kw_only=True):
-        """Something with a key of bytes."""
+        """A thing with a binary key."""
 
         token: Token
 
