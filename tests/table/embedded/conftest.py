@@ -1,4 +1,4 @@
-"""A fresh store for each test, closed at its end."""
+"""An empty store for each test, closed at its end."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,6 +1,6 @@
 """A disk that fails on request, for a child process: `python -m tests.table.embedded.faulty_disk <path> <fault>`.
 
-It is below the checksum VFS, so that the store runs unchanged. Prints the outcome of each call.
+It is a VFS below that of the checksums, so the store runs unchanged. Prints the outcome of each call.
 """
 
 import asyncio
@@ -11,23 +11,24 @@ import apsw
 
 from tests.table.embedded.tables import PLAIN, TableClient, game
 
+# The fault injected into the next calls: "sync", "checkpoint", "full", or "" for none.
 FAULT = {"now": ""}
 
 
 class FaultyFile(apsw.VFSFile):
     def __init__(self, filename: object, flags: list[int]) -> None:
-        self.log = bool(flags[0] & apsw.SQLITE_OPEN_WAL)
+        self.is_log = bool(flags[0] & apsw.SQLITE_OPEN_WAL)
         super().__init__("unix", filename, flags)
 
     def xSync(self, flags: int) -> None:  # noqa: N802 - apsw's name
-        if FAULT["now"] == "sync" and self.log:
+        if FAULT["now"] == "sync" and self.is_log:
             raise apsw.exception_for(apsw.SQLITE_IOERR_FSYNC)
-        if FAULT["now"] == "checkpoint" and not self.log:
+        if FAULT["now"] == "checkpoint" and not self.is_log:
             raise apsw.exception_for(apsw.SQLITE_IOERR_FSYNC)
         super().xSync(flags)
 
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - apsw's name
-        if FAULT["now"] == "full" and self.log:
+        if FAULT["now"] == "full" and self.is_log:
             raise apsw.exception_for(apsw.SQLITE_FULL)
         super().xWrite(data, offset)
 
@@ -40,11 +41,11 @@ class FaultyDisk(apsw.VFS):
         return FaultyFile(name, flags)
 
 
-async def attempt(name: str, work: object) -> None:
+async def attempt(name: str, call: object) -> None:
     try:
-        result = await work
+        result = await call
         print(name, "ok" if result is None or not isinstance(result, dict) else result.get("n"))
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is printed
+    except Exception as error:  # noqa: BLE001 - every error is printed
         print(name, type(error).__name__)
 
 
@@ -53,16 +54,16 @@ async def main(path: Path, fault: str) -> None:
 
     store = EmbeddedBackend(path)
     await store.start([PLAIN])
-    desk = TableClient(store)
-    await attempt("before", desk.put(game("a", n=1)))
+    client = TableClient(store)
+    await attempt("before", client.put(game("a", n=1)))
     FAULT["now"] = fault
-    await asyncio.gather(*(attempt("during", desk.put(game("a", n=2))) for _ in range(2)))
+    await asyncio.gather(*(attempt("during", client.put(game("a", n=2))) for _ in range(2)))
     FAULT["now"] = ""
-    await attempt("after", desk.put(game("b", n=3)))
-    await attempt("read", desk.get("a"))
+    await attempt("after", client.put(game("b", n=3)))
+    await attempt("read", client.get("a"))
     await attempt("close", store.close())
     await store.start([PLAIN])
-    await attempt("reopened", desk.get("a"))
+    await attempt("reopened", client.get("a"))
     await store.close()
 
 

@@ -47,7 +47,7 @@ class TableClient:
         return await self.store.write(port.DeleteItem(self.table, (pk, sk), condition))
 
     async def get(self, pk: Any, sk: Any = "META", **options: Any) -> Item | None:
-        return opened(await self.store.get(port.GetItem(self.table, (pk, sk), **options)))
+        return unpacked(await self.store.get(port.GetItem(self.table, (pk, sk), **options)))
 
     async def query(self, pk: Any, **options: Any) -> list[Item]:
         return items(await self.store.query(port.QueryItems(self.table, pk, **options)))
@@ -55,26 +55,26 @@ class TableClient:
     async def page(self, pk: Any, **options: Any) -> port.Rows:
         return await self.store.query(port.QueryItems(self.table, pk, **options))
 
-    async def every(self, **options: Any) -> list[Item]:
-        found: list[Item] = []
+    async def scan_all(self, **options: Any) -> list[Item]:
+        scanned: list[Item] = []
         start = None
         while True:
             page = await self.store.scan(port.ScanItems(self.table, start=start, **options))
-            found += items(page)
+            scanned += items(page)
             start = page.resume
             if start is None:
-                return found
+                return scanned
 
-    async def drain(self, consumer: str = "c", limit: int = 1000) -> list[port.RawChange]:
+    async def read_changes(self, consumer: str = "c", limit: int = 1000) -> list[port.RawChange]:
         return await self.store.changes(self.table, consumer, limit)
 
 
-def opened(row: port.Row | None) -> Item | None:
+def unpacked(row: port.Row | None) -> Item | None:
     return unpack_row(row)
 
 
 def items(page: port.Rows) -> list[Item]:
-    return [opened(row) or {} for row in page.rows]
+    return [unpacked(row) or {} for row in page.rows]
 
 
 async def open_store(

@@ -1,9 +1,10 @@
-"""Copies made and put back while the store is at work."""
+"""Backups and restores while the store is in use."""
 
 import asyncio
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -18,108 +19,110 @@ from zataku.table.backend.port import UpdateItem
 from zataku.table.embedded import EmbeddedBackend
 
 
-def moved(n: int) -> list[UpdateItem]:
-    """A transfer between two items, whose sum stays the same."""
+def transfer_writes(n: int) -> list[UpdateItem]:
+    """A transfer between two items that keeps their sum."""
     return [
         UpdateItem(PLAIN, (f"left{n}", "META"), (ex.Increase(("n",), -1),)),
         UpdateItem(PLAIN, (f"right{n}", "META"), (ex.Increase(("n",), 1),)),
     ]
 
 
-async def total(desk: TableClient) -> int:
-    return sum(item["n"] for item in await desk.every() if "n" in item)
+async def total(client: TableClient) -> int:
+    return sum(item["n"] for item in await client.scan_all() if "n" in item)
 
 
-async def test_a_backup_under_load_is_one_moment_of_the_store(path: Path, tmp_path: Path) -> None:
+async def test_a_backup_under_load_shows_the_store_at_one_moment(path: Path, tmp_path: Path) -> None:
     store = await open_store(path, [PLAIN])
-    desk = TableClient(store)
-    await asyncio.gather(*(desk.put(game(f"filler{n}", body="x" * 3000)) for n in range(1000)))
+    client = TableClient(store)
+    await asyncio.gather(*(client.put(game(f"filler{n}", body="x" * 3000)) for n in range(1000)))
     done = asyncio.Event()
     count = 0
 
     async def transfer(n: int) -> None:
         nonlocal count
         while not done.is_set():
-            await store.transact(moved(n))
+            await store.transact(transfer_writes(n))
             count += 1
 
     running = [asyncio.create_task(transfer(n)) for n in range(4)]
-    seen: list[tuple[int, int]] = []
+    progress: list[tuple[int, int]] = []
     for n in range(3):
-        await store.backup(tmp_path / f"backup{n}", lambda done, total: seen.append((done, total)))
+        await store.backup(tmp_path / f"backup{n}", lambda done, total: progress.append((done, total)))
     done.set()
     await asyncio.gather(*running)
     assert count > 5
-    assert seen[-1][0] == seen[-1][1] > 0
+    assert progress[-1][0] == progress[-1][1] > 0
     await store.close()
     for n in range(3):
         copy = await open_store(tmp_path / f"backup{n}", [PLAIN])
         assert await total(TableClient(copy)) == 0
-        assert len([item for item in await TableClient(copy).every() if "body" in item]) == 1000
+        assert len([item for item in await TableClient(copy).scan_all() if "body" in item]) == 1000
         await copy.close()
 
 
-async def test_a_backup_never_overwrites_and_leaves_no_part(store: EmbeddedBackend, tmp_path: Path) -> None:
-    there = tmp_path / "there"
-    there.write_text("mine")
+async def test_a_backup_never_overwrites_a_file_and_leaves_no_partial_one(
+    store: EmbeddedBackend, tmp_path: Path
+) -> None:
+    existing = tmp_path / "existing"
+    existing.write_text("mine")
     with pytest.raises(errors.BadInput, match="there already"):
-        await store.backup(there)
+        await store.backup(existing)
     with pytest.raises(errors.BadInput):
         await store.backup(tmp_path / "no" / "such" / "folder" / "backup")
     await store.backup(tmp_path / "backup")
-    assert there.read_text() == "mine"
+    assert existing.read_text() == "mine"
     assert {entry.name for entry in tmp_path.iterdir()} >= {"backup"}
     assert not [entry.name for entry in tmp_path.iterdir() if "part" in entry.name or entry.name.startswith("backup-")]
 
 
-async def test_a_restore_brings_everything_back(path: Path, tmp_path: Path) -> None:
+async def test_a_restore_returns_to_the_backup_and_keeps_the_replaced_file(path: Path, tmp_path: Path) -> None:
     store = await open_store(path, [PLAIN])
-    desk = TableClient(store)
-    await desk.put(game("a", n=1))
+    client = TableClient(store)
+    await client.put(game("a", n=1))
     await store.backup(tmp_path / "backup")
-    await desk.put(game("a", n=2))
-    await desk.put(game("b"))
+    await client.put(game("a", n=2))
+    await client.put(game("b"))
     secret = await store.secret()
     await store.restore(tmp_path / "backup")
-    assert await desk.every() == [game("a", n=1)]
+    assert await client.scan_all() == [game("a", n=1)]
     assert await store.secret() == secret
-    await desk.put(game("c"))
+    await client.put(game("c"))
     await store.close()
     store = await open_store(path, [PLAIN])
-    assert [item["PK"] for item in await TableClient(store).every()] == ["a", "c"]
+    assert [item["PK"] for item in await TableClient(store).scan_all()] == ["a", "c"]
     await store.close()
-    before = await open_store(path.with_name(path.name + ".before-restore"), [PLAIN])
-    assert [item["PK"] for item in await TableClient(before).every()] == ["a", "b"]
-    await before.close()
+    replaced = await open_store(path.with_name(path.name + ".before-restore"), [PLAIN])
+    assert [item["PK"] for item in await TableClient(replaced).scan_all()] == ["a", "b"]
+    await replaced.close()
 
 
 async def test_calls_wait_while_a_store_is_restored(path: Path, tmp_path: Path) -> None:
     store = await open_store(path, [PLAIN])
-    desk = TableClient(store)
+    client = TableClient(store)
     for n in range(4):
-        await store.transact(moved(n))
+        await store.transact(transfer_writes(n))
     await store.backup(tmp_path / "backup")
     done = asyncio.Event()
 
     async def transfer(n: int) -> None:
         while not done.is_set():
-            await store.transact(moved(n))
+            await store.transact(transfer_writes(n))
 
-    async def look() -> None:
+    async def read() -> None:
         while not done.is_set():
-            assert await total(desk) == 0
-            assert (await desk.get("left0", lagging=True) or {})["n"] <= -1
+            assert await total(client) == 0
+            assert (await client.get("left0", lagging=True) or {})["n"] <= -1
 
-    running = [*(asyncio.create_task(transfer(n)) for n in range(4)), asyncio.create_task(look())]
+    running = [*(asyncio.create_task(transfer(n)) for n in range(4)), asyncio.create_task(read())]
     for _ in range(3):
         await store.restore(tmp_path / "backup")
     done.set()
     await asyncio.gather(*running)
-    assert await total(desk) == 0
+    assert await total(client) == 0
     await store.close()
 
 
-async def test_a_restored_store_gets_the_tables_of_today(path: Path, tmp_path: Path) -> None:
+async def test_a_restored_store_gets_the_current_tables_and_indexes(path: Path, tmp_path: Path) -> None:
     store = await open_store(path, [PLAIN])
     await asyncio.gather(*(TableClient(store).put(game(f"{n}", status="OPEN", at=n)) for n in range(300)))
     await store.backup(tmp_path / "backup")
@@ -132,7 +135,7 @@ async def test_a_restored_store_gets_the_tables_of_today(path: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("fault", ["missing", "garbage", "flipped", "foreign", "itself", "other keys"])
-async def test_a_bad_backup_is_refused_before_anything_is_touched(path: Path, tmp_path: Path, fault: str) -> None:
+async def test_a_bad_backup_is_refused_and_the_store_is_unchanged(path: Path, tmp_path: Path, fault: str) -> None:
     store = await open_store(path, [PLAIN])
     await TableClient(store).put(game("a"))
     backup = tmp_path / "backup"
@@ -144,8 +147,6 @@ async def test_a_bad_backup_is_refused_before_anything_is_touched(path: Path, tm
         content[len(content) // 2] ^= 1
         backup.write_bytes(content)
     elif fault == "foreign":
-        import sqlite3
-
         sqlite3.connect(backup).executescript("CREATE TABLE x (y)").connection.close()
     elif fault == "itself":
         backup = path
@@ -154,7 +155,7 @@ async def test_a_bad_backup_is_refused_before_anything_is_touched(path: Path, tm
         await other.close()
     with pytest.raises((errors.BadInput, errors.StoreDamaged, errors.SchemaRefused)):
         await store.restore(backup)
-    assert await TableClient(store).every() == [game("a")]
+    assert await TableClient(store).scan_all() == [game("a")]
     await TableClient(store).put(game("b"))
     assert not path.with_name(f"{path.name}.restoring").exists()
     await store.close()

@@ -1,6 +1,7 @@
-"""A file that cannot be trusted is reported, never read as if nothing had happened."""
+"""Damaged files and failing disks are reported as errors; damaged data is never returned."""
 
 import asyncio
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -17,7 +18,7 @@ from zataku.table.embedded.file.connection import connect
 from zataku.table.embedded.file.layout import PAGE_SIZE
 
 
-async def with_items(path: Path, count: int = 300) -> None:
+async def create_store(path: Path, count: int = 300) -> None:
     store = await open_store(path, [PLAIN])
     await asyncio.gather(*(TableClient(store).put(game(f"{n:04d}", body=f"{n:04d}" * 200)) for n in range(count)))
     await store.close()
@@ -31,8 +32,8 @@ def flip(path: Path, offset: int) -> None:
         file.write(bytes([byte ^ 0x10]))
 
 
-def copied(path: Path, to: Path) -> Path:
-    """The store as a crash would leave it, log included."""
+def copy_store(path: Path, to: Path) -> Path:
+    """Copy the files of a store, log included, as a crash would leave them."""
     to.mkdir(exist_ok=True)
     for ending in ("", "-wal", ".mark"):
         side = path.with_name(path.name + ending)
@@ -41,8 +42,8 @@ def copied(path: Path, to: Path) -> Path:
     return to / path.name
 
 
-async def test_a_flipped_byte_is_reported_not_returned(path: Path) -> None:
-    await with_items(path)
+async def test_a_flipped_byte_is_reported_and_never_returned(path: Path) -> None:
+    await create_store(path)
     content = path.read_bytes()
     flip(path, content.index(b"0123012301230123") + 10)
     store = await open_store(path, [PLAIN])
@@ -59,23 +60,23 @@ async def test_a_flipped_byte_is_reported_not_returned(path: Path) -> None:
     await store.close()
 
 
-async def test_any_flipped_byte_is_noticed_by_a_whole_read(path: Path, tmp_path: Path) -> None:
-    await with_items(path, 60)
+async def test_a_full_read_detects_a_flipped_byte_in_any_page(path: Path, tmp_path: Path) -> None:
+    await create_store(path, 60)
     pages = path.stat().st_size // PAGE_SIZE
     for page in range(1, pages):
-        broken = copied(path, tmp_path / "broken")
+        broken = copy_store(path, tmp_path / "broken")
         flip(broken, page * PAGE_SIZE + 1234 + page)
         with pytest.raises(errors.StoreDamaged):
             store = await open_store(broken, [PLAIN])
             try:
-                await TableClient(store).every()
+                await TableClient(store).scan_all()
                 await store.backup(tmp_path / "never")
             finally:
                 await store.close()
 
 
 async def test_a_write_into_a_damaged_page_is_refused(path: Path) -> None:
-    await with_items(path)
+    await create_store(path)
     flip(path, path.read_bytes().index(b"0200020002000200") + 10)
     store = await open_store(path, [PLAIN])
     with pytest.raises(errors.StoreDamaged):
@@ -84,7 +85,7 @@ async def test_a_write_into_a_damaged_page_is_refused(path: Path) -> None:
 
 
 @pytest.mark.parametrize("garbage", [b"not a database at all" * 500, b"SQLite format 3\0" + b"\xff" * 8000])
-async def test_garbage_is_not_opened(path: Path, garbage: bytes) -> None:
+async def test_a_file_that_is_not_a_database_is_not_opened(path: Path, garbage: bytes) -> None:
     path.write_bytes(garbage)
     with pytest.raises(errors.StoreDamaged):
         await open_store(path, [PLAIN])
@@ -92,32 +93,32 @@ async def test_garbage_is_not_opened(path: Path, garbage: bytes) -> None:
 
 
 async def test_a_truncated_file_is_not_opened(path: Path) -> None:
-    await with_items(path)
+    await create_store(path)
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size - 3 * PAGE_SIZE)
     with pytest.raises(errors.StoreDamaged):
         await open_store(path, [PLAIN])
 
 
-async def crashed(path: Path, to: Path) -> Path:
-    """A copy made while all acknowledged writes are in the log only."""
+async def copy_before_checkpoint(path: Path, to: Path) -> Path:
+    """Copy a store while all its acknowledged writes are in the log only."""
     store = await open_store(path, [PLAIN])
     for n in range(20):
         await TableClient(store).put(game(f"{n}"))
-    copy = copied(path, to)
+    copy = copy_store(path, to)
     await store.close()
     return copy
 
 
-async def test_a_crash_loses_nothing(path: Path, tmp_path: Path) -> None:
-    store = await open_store(await crashed(path, tmp_path / "copy"), [PLAIN])
-    assert len(await TableClient(store).every()) == 20
+async def test_a_crash_loses_no_acknowledged_write(path: Path, tmp_path: Path) -> None:
+    store = await open_store(await copy_before_checkpoint(path, tmp_path / "copy"), [PLAIN])
+    assert len(await TableClient(store).scan_all()) == 20
     await store.close()
 
 
 @pytest.mark.parametrize("loss", ["deleted", "cut", "flipped"])
-async def test_a_lost_log_is_noticed(path: Path, tmp_path: Path, loss: str) -> None:
-    copy = await crashed(path, tmp_path / "copy")
+async def test_a_missing_or_damaged_log_is_detected(path: Path, tmp_path: Path, loss: str) -> None:
+    copy = await copy_before_checkpoint(path, tmp_path / "copy")
     log = copy.with_name(copy.name + "-wal")
     if loss == "deleted":
         log.unlink()
@@ -131,7 +132,7 @@ async def test_a_lost_log_is_noticed(path: Path, tmp_path: Path, loss: str) -> N
         await open_store(copy, [PLAIN])
     assert copy.read_bytes() == before
     store = await open_store(copy, [PLAIN], accept_loss=True)
-    assert len(await TableClient(store).every()) < 20
+    assert len(await TableClient(store).scan_all()) < 20
     await TableClient(store).put(game("new"))
     await store.close()
     store = await open_store(copy, [PLAIN])
@@ -139,9 +140,9 @@ async def test_a_lost_log_is_noticed(path: Path, tmp_path: Path, loss: str) -> N
     await store.close()
 
 
-async def test_an_old_copy_put_back_is_noticed(path: Path, tmp_path: Path) -> None:
-    await with_items(path, 5)
-    old = copied(path, tmp_path / "old")
+async def test_an_older_copy_of_the_file_is_detected(path: Path, tmp_path: Path) -> None:
+    await create_store(path, 5)
+    old = copy_store(path, tmp_path / "old")
     store = await open_store(path, [PLAIN])
     await TableClient(store).put(game("later"))
     await store.close()
@@ -150,19 +151,19 @@ async def test_an_old_copy_put_back_is_noticed(path: Path, tmp_path: Path) -> No
         await open_store(path, [PLAIN])
 
 
-async def test_a_vanished_file_is_noticed(path: Path) -> None:
-    await with_items(path, 5)
+async def test_a_missing_file_is_detected(path: Path) -> None:
+    await create_store(path, 5)
     path.unlink()
     with pytest.raises(errors.StoreDamaged, match="gone"):
         await open_store(path, [PLAIN])
     assert not path.exists()
     store = await open_store(path, [PLAIN], accept_loss=True)
-    assert await TableClient(store).every() == []
+    assert await TableClient(store).scan_all() == []
     await store.close()
 
 
-async def test_a_newer_format_and_foreign_files_are_left_alone(path: Path, tmp_path: Path) -> None:
-    await with_items(path, 1)
+async def test_a_file_of_a_newer_format_or_another_program_is_refused(path: Path, tmp_path: Path) -> None:
+    await create_store(path, 1)
     connection = connect(path, writable=True)
     connection.pragma("user_version", 99)
     connection.close()
@@ -182,8 +183,8 @@ async def test_a_second_store_on_the_same_file_is_refused(path: Path) -> None:
         await open_store(path, [PLAIN])
     await TableClient(store).put(game("a"))
     await store.close()
-    again = await open_store(path, [PLAIN])
-    await again.close()
+    reopened = await open_store(path, [PLAIN])
+    await reopened.close()
 
 
 CHILD = """
@@ -202,19 +203,17 @@ async def test_a_second_process_on_the_same_file_is_refused(store: EmbeddedBacke
     child = await asyncio.to_thread(
         subprocess.run, [sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, check=True
     )
-    import os
-
     assert f"Another process holds {path} (process {os.getpid()})" in child.stdout
 
 
-def faulty(path: Path, fault: str) -> list[str]:
+def run_with_fault(path: Path, fault: str) -> list[str]:
     command = [sys.executable, "-m", "tests.table.embedded.faulty_disk", str(path), fault]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
+    completed = subprocess.run(command, capture_output=True, text=True, check=True)
+    return completed.stdout.splitlines()
 
 
-def test_a_disk_that_does_not_confirm_ends_the_store(path: Path) -> None:
-    assert faulty(path, "sync") == [
+def test_a_failed_sync_disables_the_store_until_it_is_reopened(path: Path) -> None:
+    assert run_with_fault(path, "sync") == [
         "before ok",
         "during ResultUnknown",
         "during ResultUnknown",
@@ -225,8 +224,8 @@ def test_a_disk_that_does_not_confirm_ends_the_store(path: Path) -> None:
     ]
 
 
-def test_a_disk_that_is_full_for_a_moment_costs_only_that_moment(path: Path) -> None:
-    assert faulty(path, "full") == [
+def test_a_store_recovers_when_a_full_disk_has_space_again(path: Path) -> None:
+    assert run_with_fault(path, "full") == [
         "before ok",
         "during StoreFull",
         "during StoreFull",
@@ -237,26 +236,26 @@ def test_a_disk_that_is_full_for_a_moment_costs_only_that_moment(path: Path) -> 
     ]
 
 
-async def test_a_full_store_rolls_the_whole_group_back_and_goes_on_later(path: Path) -> None:
+async def test_a_full_store_rolls_back_the_whole_batch_and_accepts_writes_later(path: Path) -> None:
     store = await open_store(path, [PLAIN])
-    desk = TableClient(store)
-    await desk.put(game("first"))
+    client = TableClient(store)
+    await client.put(game("first"))
     connection = store._engine.database.connection
     pages = connection.pragma("page_count")
     connection.pragma("max_page_count", pages + 2)
     results = await asyncio.gather(
-        *(desk.put(game(f"{n}", body="x" * 5000)) for n in range(20)), return_exceptions=True
+        *(client.put(game(f"{n}", body="x" * 5000)) for n in range(20)), return_exceptions=True
     )
     assert {type(result) for result in results} == {errors.StoreFull}
     assert "Nothing of this call was written" in str(results[0])
-    assert [item["PK"] for item in await desk.every()] == ["first"]
+    assert [item["PK"] for item in await client.scan_all()] == ["first"]
     connection.pragma("max_page_count", 1_000_000)
-    await asyncio.gather(*(desk.put(game(f"{n}", body="x" * 5000)) for n in range(20)))
-    assert len(await desk.every()) == 21
+    await asyncio.gather(*(client.put(game(f"{n}", body="x" * 5000)) for n in range(20)))
+    assert len(await client.scan_all()) == 21
     await store.close()
 
 
-async def test_a_really_full_disk(tmp_path: Path) -> None:
+async def test_a_full_file_system_loses_no_acknowledged_write(tmp_path: Path) -> None:
     mount = tmp_path / "small"
     mount.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(mount)]
@@ -264,26 +263,26 @@ async def test_a_really_full_disk(tmp_path: Path) -> None:
         pytest.skip("mounting a file system needs more rights")
     try:
         store = await open_store(mount / "store.db", [PLAIN])
-        desk = TableClient(store)
+        client = TableClient(store)
         ballast = mount / "ballast"
         ballast.write_bytes(b"\0" * 1_000_000)
         acknowledged = []
         with pytest.raises(errors.StoreFull):
             for n in range(1000):
-                await desk.put(game(f"{n}", body="x" * 50_000))
+                await client.put(game(f"{n}", body="x" * 50_000))
                 acknowledged.append(f"{n}")
-        assert sorted(item["PK"] for item in await desk.every()) == sorted(acknowledged)
+        assert sorted(item["PK"] for item in await client.scan_all()) == sorted(acknowledged)
         with pytest.raises(errors.StoreFull):
             await store.backup(mount / "backup")
         ballast.unlink()
-        await desk.put(game("later"))
+        await client.put(game("later"))
         await store.close()
         store = await open_store(mount / "store.db", [PLAIN])
-        assert sorted(item["PK"] for item in await TableClient(store).every()) == sorted([*acknowledged, "later"])
+        assert sorted(item["PK"] for item in await TableClient(store).scan_all()) == sorted([*acknowledged, "later"])
         await store.close()
     finally:
         subprocess.run(["umount", str(mount)], check=True)
 
 
-def test_other_users_of_sqlite_keep_their_default(path: Path) -> None:
+def test_the_default_vfs_of_sqlite_is_unchanged(path: Path) -> None:
     assert "unix" in apsw.vfs_names()[0]

@@ -1,6 +1,9 @@
-"""Items whose time has passed."""
+"""Sweeps of expired items."""
 
+import asyncio
 from decimal import Decimal
+
+from msgspec.structs import replace
 
 from tests.table.embedded.tables import BY_STATUS, GAMES, PLAIN, TableClient, game
 from zataku.clock import ManualClock
@@ -10,7 +13,7 @@ from zataku.table.embedded import EmbeddedBackend
 YEAR = 365 * 24 * 60 * 60
 
 
-async def test_a_sweep_takes_what_has_expired_and_says_so(
+async def test_a_sweep_deletes_expired_items_and_marks_the_changes(
     store: EmbeddedBackend, games: TableClient, clock: ManualClock
 ) -> None:
     now = int(clock.now())
@@ -23,7 +26,7 @@ async def test_a_sweep_takes_what_has_expired_and_says_so(
     await games.put(game("huge", expires=10**30))
     assert await store.sweep(GAMES, clock.now(), 100) == 1
     assert await games.query("OPEN", index=BY_STATUS) == []
-    removed = [change for change in await games.drain() if change.kind == "REMOVE"]
+    removed = [change for change in await games.read_changes() if change.kind == "REMOVE"]
     assert [(change.keys["PK"], change.expired) for change in removed] == [("past", True)]
     await clock.advance(10)
     assert await store.sweep(GAMES, clock.now(), 100) == 2
@@ -37,31 +40,29 @@ async def test_a_sweep_stops_at_its_limit(store: EmbeddedBackend, games: TableCl
     assert await store.sweep(GAMES, clock.now(), 1000) == 130
 
 
-async def test_a_refreshed_item_survives(store: EmbeddedBackend, games: TableClient, clock: ManualClock) -> None:
-    import asyncio
-
+async def test_an_item_whose_expiry_is_postponed_is_not_swept(
+    store: EmbeddedBackend, games: TableClient, clock: ManualClock
+) -> None:
     now = int(clock.now())
     await games.put(game("a", expires=now - 1))
     await games.put(game("b", expires=now - 1))
     refresh = games.update("a", "META", ex.Assign(("expires",), ex.Literally(now + 100)))
-    keep = games.update("b", "META", ex.Drop(("expires",)))
-    _, _, swept = await asyncio.gather(refresh, keep, store.sweep(GAMES, clock.now(), 10))
+    make_permanent = games.update("b", "META", ex.Drop(("expires",)))
+    _, _, swept = await asyncio.gather(refresh, make_permanent, store.sweep(GAMES, clock.now(), 10))
     assert swept == 0
     assert await games.get("a") is not None
 
 
-async def test_another_ttl_attribute_takes_over_online(
+async def test_the_ttl_attribute_can_change_while_the_store_is_open(
     store: EmbeddedBackend, games: TableClient, clock: ManualClock
 ) -> None:
-    from msgspec.structs import replace
-
     now = int(clock.now())
     for n in range(150):
         await games.put(game(f"{n}", expires=now - 1, until=now - 1 if n < 30 else now + 100))
     await store.start([replace(GAMES, ttl="until")])
-    # At once, whether the walk is done or not: nothing goes by the old attribute.
+    # From the start, before the new attribute is indexed: no item expires by the old one.
     assert await store.sweep(GAMES, clock.now(), 1000) <= 30
-    while len(await games.every()) > 120:
+    while len(await games.scan_all()) > 120:
         await store.sweep(GAMES, clock.now(), 1000)
     await store.start([replace(GAMES, ttl=None)])
     assert await store.sweep(GAMES, clock.now() + 1000, 1000) == 0

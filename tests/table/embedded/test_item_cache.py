@@ -14,7 +14,7 @@ from zataku.table.embedded.database import ItemCache
 KEY, OTHER_KEY = ("T", b"a", b""), ("T", b"b", b"")
 
 
-def test_an_added_item_is_found() -> None:
+def test_a_cached_item_is_returned() -> None:
     cache = ItemCache()
     cache.add(KEY, (b"one", 3), cache.generation)
     assert cache.get(KEY) == (b"one", 3)
@@ -57,13 +57,13 @@ def test_the_least_recently_used_items_are_dropped() -> None:
     for number in range(1_000):
         cache.add(("T", b"%d" % number, b""), (b"x" * 744, 744), cache.generation)
         assert cache.get(("T", b"0", b"")) is not None
-    held = [number for number in range(1_000) if cache.get(("T", b"%d" % number, b"")) is not None]
-    assert len(held) <= 101
-    assert 0 in held
-    assert 999 in held
+    cached = [number for number in range(1_000) if cache.get(("T", b"%d" % number, b"")) is not None]
+    assert len(cached) <= 101
+    assert 0 in cached
+    assert 999 in cached
 
 
-def test_the_old_state_of_a_written_item_does_not_come_back() -> None:
+def test_a_written_item_is_never_returned_in_its_old_state() -> None:
     cache = ItemCache(max_bytes=1_000)
     cache.add(KEY, (b"old", 3), cache.generation)
     cache.add(("T", b"c", b""), (b"x" * 600, 600), cache.generation)
@@ -100,9 +100,9 @@ async def test_a_strong_read_sees_every_acknowledged_write(plain: TableClient) -
         while writing:
             name = random.choice("abcdefgh")
             known = abs(latest[name])
-            found = await plain.get(name, strong=True)
-            if found is not None:
-                assert found["n"] >= known
+            item = await plain.get(name, strong=True)
+            if item is not None:
+                assert item["n"] >= known
             await asyncio.sleep(0)
 
     writing = True
@@ -114,24 +114,24 @@ async def test_a_strong_read_sees_every_acknowledged_write(plain: TableClient) -
         assert (await plain.get(name, strong=True)) == (game(name, n=number) if number > 0 else None)
 
 
-async def test_a_long_loop_of_reads_lets_others_run(plain: TableClient) -> None:
+async def test_a_long_loop_of_cached_reads_lets_other_tasks_run(plain: TableClient) -> None:
     await plain.put(game("a"))
     turns = 0
 
-    async def other() -> None:
+    async def count_turns() -> None:
         nonlocal turns
         while True:
             turns += 1
             await asyncio.sleep(0)
 
-    watching = asyncio.create_task(other())
+    counting = asyncio.create_task(count_turns())
     for _ in range(320):
         await plain.get("a")
-    watching.cancel()
+    counting.cancel()
     assert turns >= 10
 
 
-async def test_a_batch_takes_some_items_from_the_cache_and_some_from_the_file(
+async def test_a_batch_reads_some_items_from_the_cache_and_some_from_the_file(
     store: EmbeddedBackend, plain: TableClient
 ) -> None:
     for name in "abc":
@@ -142,9 +142,7 @@ async def test_a_batch_takes_some_items_from_the_cache_and_some_from_the_file(
     assert [row is not None for row in rows] == [True, False, True, True]
 
 
-async def test_a_restored_store_has_nothing_cached_of_the_replaced_one(
-    store: EmbeddedBackend, plain: TableClient, tmp_path: Path
-) -> None:
+async def test_a_restore_clears_the_item_cache(store: EmbeddedBackend, plain: TableClient, tmp_path: Path) -> None:
     await plain.put(game("a", n=1))
     await store.backup(tmp_path / "backup.db")
     await plain.put(game("a", n=2))

@@ -18,7 +18,7 @@ def serve(queue: CallQueue[list[str]], context: list[str]) -> int:
     return len(calls)
 
 
-async def test_calls_of_one_turn_of_the_loop_are_served_together():
+async def test_calls_of_one_event_loop_turn_form_one_batch():
     queue: CallQueue[list[str]] = CallQueue()
     names: list[str] = []
     waiting = [queue.submit(lambda names, name=name: names.append(name)) for name in "abcdefghijklmnop"]
@@ -29,7 +29,7 @@ async def test_calls_of_one_turn_of_the_loop_are_served_together():
     assert "".join(names) == "abcdefghijklmnop"
 
 
-async def test_many_calls_are_queued_before_the_turn_of_the_loop_ends():
+async def test_a_full_batch_is_queued_before_the_event_loop_turn_ends():
     queue: CallQueue[list[str]] = CallQueue()
     waiting = [queue.submit(len) for _ in range(MAX_BATCH_CALLS)]
     assert serve(queue, []) == len(waiting)

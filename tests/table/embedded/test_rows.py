@@ -1,4 +1,4 @@
-"""Item sizes computed in one pass equal those of the size rules."""
+"""Item sizes computed in one pass equal those of `item_size`."""
 
 from decimal import Decimal
 
@@ -18,7 +18,7 @@ values = st.recursive(
 
 
 @given(st.dictionaries(st.text(max_size=10), values, max_size=6))
-def test_an_item_is_measured_as_the_rules_say(item: dict) -> None:
+def test_measuring_an_item_returns_its_stored_form_and_size(item: dict) -> None:
     stored = normalize(item)
     assert measure(item) == (stored, item_size(stored))
 
@@ -28,8 +28,10 @@ def test_an_item_is_measured_as_the_rules_say(item: dict) -> None:
     st.dictionaries(st.sampled_from("abcdé"), values, max_size=3),
     st.frozensets(st.sampled_from("abcdé"), max_size=2),
 )
-def test_an_updated_item_is_measured_by_what_changed(old: dict, new: dict, gone: frozenset[str]) -> None:
+def test_measuring_only_the_changed_attributes_gives_the_size_of_the_item(
+    old: dict, new: dict, removed: frozenset[str]
+) -> None:
     stored, size = measure(old)
-    after = {name: value for name, value in (stored | new).items() if name not in gone}
-    before = UpdatedRow(stored, size, b"", b"", frozenset(new) | gone)
+    after = {name: value for name, value in (stored | new).items() if name not in removed}
+    before = UpdatedRow(stored, size, b"", b"", frozenset(new) | removed)
     assert measure_update(after, before) == measure(after)

@@ -17,8 +17,8 @@ MOVE = game("a", status="open", at=7, name="bob", score=3, body="123456789")
 
 
 async def fill(store: EmbeddedBackend, *items: Item) -> None:
-    for each in items:
-        await store.write(port.PutItem(GAMES, each))
+    for item in items:
+        await store.write(port.PutItem(GAMES, item))
 
 
 @pytest.fixture
@@ -29,10 +29,10 @@ async def store(tmp_path: Path):
 
 
 async def sizes(store: EmbeddedBackend, table: str = GAMES.name) -> dict[str | None, tuple[int, int]]:
-    return {each.index: (each.items, each.bytes) for each in await store.sizes() if each.table == table}
+    return {size.index: (size.items, size.bytes) for size in await store.sizes() if size.table == table}
 
 
-async def test_an_empty_store_has_tables_and_indexes_of_nothing(store: EmbeddedBackend) -> None:
+async def test_every_table_and_index_of_an_empty_store_has_size_zero(store: EmbeddedBackend) -> None:
     assert await store.sizes() == [
         Size("Games", None, 0, 0),
         Size("Games", "by_status", 0, 0),
@@ -42,11 +42,11 @@ async def test_an_empty_store_has_tables_and_indexes_of_nothing(store: EmbeddedB
     ]
 
 
-async def test_entries_are_as_large_as_what_they_hold(store: EmbeddedBackend) -> None:
+async def test_the_size_of_an_index_counts_the_attributes_it_projects(store: EmbeddedBackend) -> None:
     await fill(store, MOVE, game("b", name="ann"))
     assert await sizes(store) == {
         None: (2, 50 + 16),
-        # Whole items; the second one lacks its key.
+        # Whole items; the second item lacks the key of the index.
         "by_status": (1, 50),
         # The table's keys and the name: 3 + 6 + 7 each.
         "by_name": (2, 16 + 16),
@@ -55,7 +55,7 @@ async def test_entries_are_as_large_as_what_they_hold(store: EmbeddedBackend) ->
     }
 
 
-async def test_counting_in_portions_misses_nothing(store: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_sizes_counted_in_portions_are_complete(store: EmbeddedBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "PORTION_ROWS", 7)
     await fill(store, *(MOVE | {"PK": f"{number:04d}"} for number in range(21)))
     assert await sizes(store) == {
@@ -76,7 +76,7 @@ async def test_facts_name_the_file_its_size_and_the_free_space(store: EmbeddedBa
     assert int(facts["free bytes on the disk"]) > 0
 
 
-async def test_facts_say_how_far_consumers_are_behind(store: EmbeddedBackend) -> None:
+async def test_facts_give_the_number_of_changes_each_consumer_is_behind(store: EmbeddedBackend) -> None:
     await fill(store, *(game(name) for name in "abcde"))
     first = await store.changes(GAMES, "mirror", 2)
     await store.acknowledge(GAMES, "mirror", first[-1].position)
@@ -91,7 +91,7 @@ async def test_facts_say_how_far_consumers_are_behind(store: EmbeddedBackend) ->
 # Usage
 
 
-async def test_usage_adds_up_and_outlives_the_process(tmp_path: Path) -> None:
+async def test_usage_is_summed_over_restarts(tmp_path: Path) -> None:
     for _ in range(2):
         store = await open_store(tmp_path / "store.db")
         await store.add_usage([Usage("b", 1, 0.5, 0), Usage("a", 2, 0, 3)])
@@ -101,7 +101,7 @@ async def test_usage_adds_up_and_outlives_the_process(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_usage_goes_into_backups_and_comes_back(store: EmbeddedBackend, tmp_path: Path) -> None:
+async def test_usage_is_part_of_a_backup(store: EmbeddedBackend, tmp_path: Path) -> None:
     await store.add_usage([Usage("a", 1, 1, 1)])
     await store.backup(str(tmp_path / "copy.db"))
     await store.add_usage([Usage("a", 1, 1, 1)])
@@ -111,7 +111,7 @@ async def test_usage_goes_into_backups_and_comes_back(store: EmbeddedBackend, tm
     assert await store.usage() == [Usage("a", 2, 2.0, 2.0)]
 
 
-async def test_a_file_from_before_there_were_sums_gets_them(tmp_path: Path) -> None:
+async def test_a_file_without_a_usage_table_gets_one(tmp_path: Path) -> None:
     file = tmp_path / "store.db"
     await (await open_store(file)).close()
     register_checksums()

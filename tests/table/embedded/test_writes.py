@@ -1,14 +1,16 @@
-"""Single writes: what they leave, what they refuse, and that a refusal leaves nothing."""
+"""Single writes and batches: what they store and what they refuse."""
 
+import asyncio
 from decimal import Decimal
 
 import pytest
 
-from tests.table.embedded.tables import NUMBERED, PLAIN, SINGLE, TableClient, game, opened
+from tests.table.embedded.tables import NUMBERED, PLAIN, SINGLE, TableClient, game, unpacked
 from zataku.table.backend import errors
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import DeleteItem, PutItem, UpdateItem
-from zataku.table.embedded import EmbeddedBackend
+from zataku.table.backend.table_schema import KeyAttribute, TableSchema
+from zataku.table.embedded import EmbeddedBackend, writes
 
 ABSENT = ex.Missing(("PK",))
 
@@ -16,12 +18,12 @@ ABSENT = ex.Missing(("PK",))
 async def test_a_put_replaces_the_whole_item(plain: TableClient) -> None:
     first = await plain.put(game("a", one=1, two=2))
     second = await plain.put(game("a", one=3))
-    assert (first.old, opened(first.new)) == (None, game("a", one=1, two=2))
-    assert opened(second.old) == game("a", one=1, two=2)
+    assert (first.old, unpacked(first.new)) == (None, game("a", one=1, two=2))
+    assert unpacked(second.old) == game("a", one=1, two=2)
     assert await plain.get("a") == game("a", one=3)
 
 
-async def test_numbers_come_back_in_their_one_form(plain: TableClient) -> None:
+async def test_numbers_are_returned_in_canonical_form(plain: TableClient) -> None:
     await plain.put(game("a", whole=Decimal("1.00"), part=Decimal("1.50"), floating=0.1, large=10**30))
     item = await plain.get("a")
     assert item == game("a", whole=1, part=Decimal("1.5"), floating=Decimal("0.1"), large=10**30)
@@ -32,27 +34,27 @@ async def test_a_failed_condition_returns_the_stored_item(plain: TableClient) ->
     await plain.put(game("a", n=1))
     with pytest.raises(errors.ConditionFailed) as failed:
         await plain.put(game("a", n=2), ABSENT)
-    assert opened(failed.value.current) == game("a", n=1)
+    assert unpacked(failed.value.current) == game("a", n=1)
     with pytest.raises(errors.ConditionFailed) as failed:
         await plain.delete("b", condition=ex.Exists(("PK",)))
     assert failed.value.current is None
     assert await plain.get("a") == game("a", n=1)
 
 
-async def test_an_update_creates_the_item_that_is_not_there(plain: TableClient) -> None:
+async def test_an_update_creates_a_missing_item(plain: TableClient) -> None:
     written = await plain.update("a", "META", ex.Increase(("n",), 2))
     assert written.old is None
     assert await plain.get("a") == game("a", n=2)
 
 
-async def test_an_update_may_not_touch_the_key(plain: TableClient) -> None:
+async def test_an_update_of_a_key_is_refused(plain: TableClient) -> None:
     with pytest.raises(errors.BadUpdate, match="SK is a key"):
         await plain.update("a", "META", ex.Assign(("SK",), ex.Literally("other")))
     assert await plain.get("a") is None
 
 
-async def test_deleting_what_is_not_there_is_fine(plain: TableClient) -> None:
-    written = await plain.delete("nobody")
+async def test_deleting_a_missing_item_is_not_an_error(plain: TableClient) -> None:
+    written = await plain.delete("absent")
     assert (written.old, written.new) == (None, None)
 
 
@@ -76,13 +78,15 @@ async def test_deleting_what_is_not_there_is_fine(plain: TableClient) -> None:
         (game("\ud800"), errors.WrongType),
     ],
 )
-async def test_a_refused_item_leaves_nothing(plain: TableClient, item: dict, error: type[Exception]) -> None:
+async def test_an_invalid_item_is_refused_and_not_stored(
+    plain: TableClient, item: dict, error: type[Exception]
+) -> None:
     with pytest.raises(error):
         await plain.put(item)
-    assert await plain.every() == []
+    assert await plain.scan_all() == []
 
 
-async def test_the_largest_item_and_keys_are_taken(plain: TableClient) -> None:
+async def test_the_largest_item_and_keys_are_accepted(plain: TableClient) -> None:
     names = len("PKSKbody") + 2048 + 1024
     item = game("p" * 2048, "s" * 1024, body="x" * (400 * 1024 - names))
     await plain.put(item)
@@ -102,7 +106,7 @@ async def test_the_largest_item_and_keys_are_taken(plain: TableClient) -> None:
         ({"name": "n" * 2049}, errors.BadKey),
     ],
 )
-async def test_a_value_that_no_index_can_hold_is_refused(
+async def test_a_value_that_an_index_cannot_hold_is_refused(
     games: TableClient, attributes: dict, error: type[Exception]
 ) -> None:
     with pytest.raises(error):
@@ -112,7 +116,7 @@ async def test_a_value_that_no_index_can_hold_is_refused(
     assert await games.get("a") is None
 
 
-async def test_keys_of_every_type_find_their_items(store: EmbeddedBackend) -> None:
+async def test_items_are_found_by_keys_of_every_type(store: EmbeddedBackend) -> None:
     numbered, single = TableClient(store, NUMBERED), TableClient(store, SINGLE)
     for at in (10, -3, Decimal("0.5"), 2):
         await numbered.put({"id": Decimal("1.0"), "at": at})
@@ -125,14 +129,12 @@ async def test_keys_of_every_type_find_their_items(store: EmbeddedBackend) -> No
         await numbered.get(1, None)
 
 
-async def test_a_table_that_was_never_started_is_named(store: EmbeddedBackend) -> None:
-    from zataku.table.backend.table_schema import KeyAttribute, TableSchema
-
+async def test_the_error_names_a_table_that_was_never_started(store: EmbeddedBackend) -> None:
     with pytest.raises(errors.BadInput, match="Elsewhere"):
         await TableClient(store, TableSchema("Elsewhere", KeyAttribute("PK"))).put({"PK": "a"})
 
 
-async def test_a_batch_takes_25_writes_and_no_item_twice(store: EmbeddedBackend, plain: TableClient) -> None:
+async def test_a_batch_accepts_25_writes_and_each_item_once(store: EmbeddedBackend, plain: TableClient) -> None:
     puts = [PutItem(PLAIN, game(f"g{n}")) for n in range(26)]
     with pytest.raises(errors.TooManyItems):
         await store.batch_write(puts)
@@ -140,14 +142,14 @@ async def test_a_batch_takes_25_writes_and_no_item_twice(store: EmbeddedBackend,
         await store.batch_write([puts[0], DeleteItem(PLAIN, ("g0", "META"))])
     with pytest.raises(errors.BadInput):
         await store.batch_write([PutItem(PLAIN, game("x"), ABSENT)])
-    assert await plain.every() == []
+    assert await plain.scan_all() == []
     assert await store.batch_write(puts[:25]) == []
     assert await store.batch_write([DeleteItem(PLAIN, ("g0", "META")), PutItem(PLAIN, game("g1", n=1))]) == []
-    assert len(await plain.every()) == 24
+    assert len(await plain.scan_all()) == 24
     assert await plain.get("g1") == game("g1", n=1)
 
 
-async def test_the_caller_may_change_its_item_after_the_call(plain: TableClient) -> None:
+async def test_changing_an_item_after_the_call_does_not_change_the_store(plain: TableClient) -> None:
     item = game("a", inner={"list": [1]})
     await plain.put(item)
     item["inner"]["list"].append(2)
@@ -155,17 +157,13 @@ async def test_the_caller_may_change_its_item_after_the_call(plain: TableClient)
     assert await plain.get("a") == game("a", inner={"list": [1, 2, 3]})
 
 
-async def test_an_unexpected_error_concerns_one_call_alone(
+async def test_an_unexpected_error_fails_only_its_own_call(
     store: EmbeddedBackend, plain: TableClient, monkeypatch
 ) -> None:
-    import asyncio
+    def fail(actions, item):
+        raise RuntimeError("a bug")
 
-    from zataku.table.embedded import writes
-
-    def breaking(actions, item):
-        raise RuntimeError("a slip in the code")
-
-    monkeypatch.setattr(writes, "apply_update", breaking)
+    monkeypatch.setattr(writes, "apply_update", fail)
     results = await asyncio.gather(
         plain.put(game("a")),
         store.write(UpdateItem(PLAIN, ("b", "META"), (ex.Increase(("n",), 1),))),
@@ -173,4 +171,4 @@ async def test_an_unexpected_error_concerns_one_call_alone(
         return_exceptions=True,
     )
     assert isinstance(results[1], RuntimeError)
-    assert [item["PK"] for item in await plain.every()] == ["a", "c"]
+    assert [item["PK"] for item in await plain.scan_all()] == ["a", "c"]

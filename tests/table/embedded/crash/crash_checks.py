@@ -1,4 +1,4 @@
-"""What must be true after a crash, said of plain values, so that it can be shown to fail when it should."""
+"""Checks of a store after a crash, on plain values, so that tests can show that each check fails when it should."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -10,37 +10,37 @@ from tests.table.embedded.crash.ledger import OWNERS, SHELVES, Cell, Receipt, Ta
 from zataku.table import Change, Entity
 
 State = int | None
-Place = tuple[str, ...]
+LedgerKey = tuple[str, ...]
 
 
 class History(Struct):
-    """What the writer said: the last acknowledged state of each key, and what it was trying when it died."""
+    """The writer's reports: the last acknowledged state of each key, and the attempts without acknowledgement."""
 
-    kept: dict[str, State] = field(default_factory=dict)
-    trying: dict[str, State] = field(default_factory=dict)
+    acknowledged: dict[str, State] = field(default_factory=dict)
+    pending: dict[str, State] = field(default_factory=dict)
 
-    def hear(self, line: list[Any]) -> None:
-        """Take in one line of the writer."""
-        if line[0] == "try":
-            self.trying[line[1]] = line[2]
-        elif line[0] == "done":
-            self.kept[line[1]] = self.trying.pop(line[1])
+    def record(self, report: list[Any]) -> None:
+        """Record one report of the writer."""
+        if report[0] == "try":
+            self.pending[report[1]] = report[2]
+        elif report[0] == "done":
+            self.acknowledged[report[1]] = self.pending.pop(report[1])
 
-    def possible(self, key: str) -> set[State]:
-        """The states a key may be in: every attempt is sequential for its key, so there are two at most."""
-        states = {self.kept.get(key)}
-        if key in self.trying:
-            states.add(self.trying[key])
+    def possible_states(self, key: str) -> set[State]:
+        """The states a key may have: two at most, because the attempts on one key are sequential."""
+        states = {self.acknowledged.get(key)}
+        if key in self.pending:
+            states.add(self.pending[key])
         return states
 
-    def settle(self, found: "Content") -> None:
-        """Go on from what was found: an attempt that was under way has happened or never will."""
-        self.trying.clear()
-        self.kept = {key: state for key, state in found.states().items() if state is not None}
+    def settle(self, content: "Content") -> None:
+        """Continue from the content of the store: a pending attempt has happened or never will."""
+        self.pending.clear()
+        self.acknowledged = {key: state for key, state in content.states().items() if state is not None}
 
 
 class Content(Struct):
-    """Everything that can be read of the ledger."""
+    """The content of the ledger: items, index entries, and changes."""
 
     items: list[Entity]
     by_owner: dict[str, list[Cell]]
@@ -56,14 +56,14 @@ class Content(Struct):
         return [item.attempt for item in self.items if isinstance(item, Receipt)]
 
     def states(self) -> dict[str, State]:
-        """The state of each key as the writer names it."""
+        """The state of each key, under the name that the writer reports."""
         states: dict[str, State] = {}
         for shelf, kind in (("put", "put"), ("save", "save"), ("left", "pair")):
             states |= {f"{kind}/{name}": cell.value for name, cell in self.cells(shelf).items()}
         return states | {f"token/{name}": 1 for name in self.receipts()}
 
 
-def place_of(entity: Entity) -> Place:
+def ledger_key(entity: Entity) -> LedgerKey:
     """The key of an entity of the ledger."""
     if isinstance(entity, Cell):
         return entity.shelf, entity.cell
@@ -71,28 +71,28 @@ def place_of(entity: Entity) -> Place:
 
 
 def lost_writes(history: History, content: Content) -> Iterable[str]:
-    """Every key has its last acknowledged state, or the one that was being tried."""
+    """Keys that have neither their last acknowledged state nor the pending one."""
     states = content.states()
-    for key in sorted({*history.kept, *history.trying, *states}):
-        possible = history.possible(key)
+    for key in sorted({*history.acknowledged, *history.pending, *states}):
+        possible = history.possible_states(key)
         if states.get(key) not in possible:
-            yield f"{key} is {states.get(key)}, but was acknowledged as one of {possible}."
+            yield f"{key} is {states.get(key)}, but may only be one of {possible}."
 
 
-def half_transactions(content: Content) -> Iterable[str]:
-    """Both cells of a pair have one value, and every receipt was counted once."""
+def partial_transactions(content: Content) -> Iterable[str]:
+    """Pairs whose cells differ, and receipts that were not counted exactly once."""
     left, right = content.cells("left"), content.cells("right")
     for name in sorted({*left, *right}):
         values = [side[name].value if name in side else None for side in (left, right)]
         if values[0] != values[1]:
-            yield f"The pair {name} is half written: {values[0]} and {values[1]}."
+            yield f"The pair {name} is partly written: {values[0]} and {values[1]}."
     counted = sum(item.count for item in content.items if isinstance(item, Tally))
     if counted != len(content.receipts()):
         yield f"{counted} transactions were counted, but {len(content.receipts())} left a receipt."
 
 
 def index_differences(content: Content) -> Iterable[str]:
-    """Every index holds exactly what the items say, in order."""
+    """Indexes that do not hold exactly the items with their keys, in order."""
     cells = [item for item in content.items if isinstance(item, Cell)]
     for owner in OWNERS:
         expected = [cell for cell in cells if cell.owner == owner]
@@ -108,46 +108,46 @@ def index_differences(content: Content) -> Iterable[str]:
 class Replay(Struct):
     """The table as replayed from its stream."""
 
-    items: dict[Place, Entity] = field(default_factory=dict)
+    items: dict[LedgerKey, Entity] = field(default_factory=dict)
     positions: set[str] = field(default_factory=set)
 
-    def follow(self, changes: list[Change]) -> Iterable[str]:
-        """Go on with some changes; each must continue the one before it."""
+    def apply(self, changes: list[Change]) -> Iterable[str]:
+        """Apply changes; yields those that are repeated or do not continue the change before them."""
         for change in changes:
             entity = change.new or change.old
             assert entity is not None
-            place = place_of(entity)
+            key = ledger_key(entity)
             if change.position in self.positions:
-                yield f"The change {change.position} of {place} was told twice."
+                yield f"The change {change.position} of {key} was delivered twice."
             self.positions.add(change.position)
-            if self.items.get(place) != change.old:
-                yield f"The change {change.position} of {place} does not continue what was told before."
+            if self.items.get(key) != change.old:
+                yield f"The change {change.position} of {key} does not continue the change before it."
             if change.new is None:
-                self.items.pop(place, None)
+                self.items.pop(key, None)
             else:
-                self.items[place] = change.new
+                self.items[key] = change.new
 
     def differences(self, content: Content) -> Iterable[str]:
-        """The replayed items equal the stored ones."""
-        stored = {place_of(item): item for item in content.items}
-        for place in sorted({*stored, *self.items}):
-            if stored.get(place) != self.items.get(place):
-                yield f"The stream tells another story of {place} than the table."
+        """Items whose replayed state differs from the stored one."""
+        stored = {ledger_key(item): item for item in content.items}
+        for key in sorted({*stored, *self.items}):
+            if stored.get(key) != self.items.get(key):
+                yield f"The replayed stream and the table differ at {key}."
 
 
 def repeated_items(content: Content) -> Iterable[str]:
-    """A scan shows every item once."""
-    counted = Counter(map(place_of, content.items))
-    yield from (f"{place} was found {times} times." for place, times in counted.items() if times > 1)
+    """Items that a scan returned more than once."""
+    counted = Counter(map(ledger_key, content.items))
+    yield from (f"{key} was returned {times} times." for key, times in counted.items() if times > 1)
 
 
 def problems(history: History, replay: Replay, content: Content) -> list[str]:
-    """Everything that is wrong after a crash."""
+    """All problems of a store after a crash."""
     return [
         *lost_writes(history, content),
-        *half_transactions(content),
+        *partial_transactions(content),
         *repeated_items(content),
         *index_differences(content),
-        *replay.follow(content.changes),
+        *replay.apply(content.changes),
         *replay.differences(content),
     ]

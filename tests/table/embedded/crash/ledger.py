@@ -1,4 +1,4 @@
-"""The small design that is crashed again and again: indexes of both kinds, expiry, a stream."""
+"""The design of the crash tests: indexes of both kinds, expiry, a stream."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ CELLS = tuple(f"c{number}" for number in range(6))
     version="version",
 )
 class Cell(Entity, frozen=True, kw_only=True, tag_field="kind", tag="CELL"):
-    """A place that one writer fills with ever greater values."""
+    """A cell that one writer fills with ever greater values."""
 
     shelf: str
     cell: str
@@ -35,14 +35,14 @@ class Cell(Entity, frozen=True, kw_only=True, tag_field="kind", tag="CELL"):
 
 @ledger.entity(pk="RECEIPTS", sk="RECEIPT#{attempt}")
 class Receipt(Entity, frozen=True, kw_only=True, tag_field="kind", tag="RECEIPT"):
-    """That a transaction with a token was carried out."""
+    """Evidence that a transaction with a token was carried out."""
 
     attempt: str
 
 
 @ledger.entity(pk="TALLY", sk="{name}")
 class Tally(Entity, frozen=True, kw_only=True, tag_field="kind", tag="TALLY"):
-    """How many transactions with tokens were carried out."""
+    """The number of transactions with tokens that were carried out."""
 
     name: str = "tally"
     count: int = 0
@@ -50,18 +50,18 @@ class Tally(Entity, frozen=True, kw_only=True, tag_field="kind", tag="TALLY"):
 
 @ledger.query(returns=Cell)
 def cells_of(owner: str) -> Span:
-    """The cells of an owner, the lowest value first."""
+    """The cells of an owner, lowest value first."""
     return by_owner.partition(f"OWNER#{owner}")
 
 
 @ledger.query(returns=Cell, strong=True)
 def values_on(shelf: str) -> Span:
-    """The cells of a shelf, the lowest value first."""
+    """The cells of a shelf, lowest value first."""
     return by_value.partition(f"SHELF#{shelf}")
 
 
 async def open_ledger(file: Path) -> Store:
-    """The ledger in a file, at a time that stands still, so that a repeated transaction is the very same."""
+    """Open the ledger in a file with a stopped clock, so that a repeated transaction is identical."""
     clock = ManualClock()
     backend = EmbeddedBackend(file, clock=clock)
     try:

@@ -1,4 +1,4 @@
-"""A writer is killed at random moments, over and over on the same file; nothing acknowledged may ever be missing."""
+"""A writer process is killed at random moments, many times on the same file; no acknowledged write may be lost."""
 
 import asyncio
 import json
@@ -24,79 +24,79 @@ SEED = int(os.environ.get("ZATAKU_CRASH_SEED", "0")) or Random().randrange(1, 2*
 ROOT = Path(__file__).parents[4]
 
 
-class Nursery:
-    """The process that brings writers up."""
+class WriterSpawner:
+    """The process that forks a writer for each round."""
 
     def __init__(self) -> None:
         command = [sys.executable, "-m", "tests.table.embedded.crash.writer_process"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, bufsize=0)
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self._orders, self._lines = self.process.stdin, self.process.stdout
+        self._commands, self._output = self.process.stdin, self.process.stdout
         self._selector = selectors.DefaultSelector()
-        self._selector.register(self._lines, selectors.EVENT_READ)
-        self._rest = b""
+        self._selector.register(self._output, selectors.EVENT_READ)
+        self._buffer = b""
 
-    def lines(self, until: float) -> Iterator[list[Any]]:
-        """What is said until some moment."""
+    def reports(self, until: float) -> Iterator[list[Any]]:
+        """The reports that arrive before a monotonic time."""
         while True:
-            while b"\n" in self._rest:
-                line, self._rest = self._rest.split(b"\n", 1)
+            while b"\n" in self._buffer:
+                line, self._buffer = self._buffer.split(b"\n", 1)
                 yield json.loads(line)
             if not self._selector.select(max(0.0, until - time.monotonic())):
                 return
-            heard = os.read(self._lines.fileno(), 1 << 16)
-            assert heard, "The nursery has gone."
-            self._rest += heard
+            chunk = os.read(self._output.fileno(), 1 << 16)
+            assert chunk, "The spawner has exited."
+            self._buffer += chunk
 
-    def round(self, file: Path, number: int, unsure: str, chance: Random) -> list[list[Any]]:
-        """Let a writer live for a moment; all it said."""
-        self._orders.write(f"{file}\t{number}\t{unsure}\n".encode())
-        said: list[list[Any]] = []
+    def run_round(self, file: Path, number: int, uncertain: str, random: Random) -> list[list[Any]]:
+        """Start a writer, kill it after a random time or number of reports, and return its reports."""
+        self._commands.write(f"{file}\t{number}\t{uncertain}\n".encode())
+        reports: list[list[Any]] = []
         pid, killed = 0, False
-        lifetime, most = chance.uniform(0.01, 0.09), chance.randint(1, 400)
+        lifetime, max_reports = random.uniform(0.01, 0.09), random.randint(1, 400)
         end = time.monotonic() + 30
         while True:
-            for line in self.lines(end):
-                if line[0] == "writer":
-                    pid = line[1]
-                elif line[0] == "ready":
+            for report in self.reports(end):
+                if report[0] == "writer":
+                    pid = report[1]
+                elif report[0] == "ready":
                     end = time.monotonic() + lifetime
-                elif line[0] == "gone":
-                    assert killed, f"The writer ended by itself with {line[1]}."
-                    return said
+                elif report[0] == "exited":
+                    assert killed, f"The writer exited by itself with {report[1]}."
+                    return reports
                 else:
-                    said.append(line)
-                if len(said) >= most:
+                    reports.append(report)
+                if len(reports) >= max_reports:
                     break
             if not killed:
                 os.kill(pid, signal.SIGKILL)
-                killed, most, end = True, sys.maxsize, time.monotonic() + 30
+                killed, max_reports, end = True, sys.maxsize, time.monotonic() + 30
             elif time.monotonic() > end:
-                raise AssertionError("A killed writer has not gone.")
+                raise AssertionError("A killed writer has not exited.")
 
     def close(self) -> None:
-        """No more writers."""
+        """Stop the process."""
         self._selector.close()
-        self._orders.close()
-        self._lines.close()
+        self._commands.close()
+        self._output.close()
         self.process.wait(10)
 
 
 @pytest.fixture
-def nursery() -> Iterator[Nursery]:
-    made = Nursery()
-    yield made
-    made.close()
+def spawner() -> Iterator[WriterSpawner]:
+    started = WriterSpawner()
+    yield started
+    started.close()
 
 
-async def everything_in(store: Store, consumer: str) -> Content:
-    """All that the store says, and what the consumer has not been told yet."""
+async def read_content(store: Store, consumer: str) -> Content:
+    """All items and index entries, and the changes that the consumer has not acknowledged."""
     changes = []
     stream = store.stream(ledger, consumer)
-    while found := await stream.read(1000):
-        changes += found
-        await stream.acknowledge(found[-1])
+    while batch := await stream.read(1000):
+        changes += batch
+        await stream.acknowledge(batch[-1])
     return Content(
         items=[item async for item in store.scan(ledger)],
         by_owner={owner: [cell async for cell in store.each(cells_of(owner))] for owner in OWNERS},
@@ -106,35 +106,35 @@ async def everything_in(store: Store, consumer: str) -> Content:
 
 
 async def examine(file: Path, history: History, replay: Replay, consumer: str = "auditor") -> list[str]:
-    """What is wrong with the file, if anything; then make room for the next round."""
+    """The problems of the file; then delete the settled receipts for the next round."""
     async with await open_ledger(file) as store:
-        content = await everything_in(store, consumer)
-        found = problems(history, replay, content)
-        unsure = [key for key in history.trying if key.startswith("token/")]
+        content = await read_content(store, consumer)
+        found_problems = problems(history, replay, content)
+        uncertain = [key for key in history.pending if key.startswith("token/")]
         history.settle(content)
         # The transaction of unknown outcome is repeated in the next round: its receipt and count must stay.
-        old = [name for name in content.receipts() if f"token/{name}" not in unsure]
-        kept = len(content.receipts()) - len(old)
-        await store.write_many(put=[Tally(count=kept)], delete=[Receipt.key(attempt=name) for name in old])
-        for name in old:
-            del history.kept[f"token/{name}"]
-        return found
+        settled = [name for name in content.receipts() if f"token/{name}" not in uncertain]
+        remaining = len(content.receipts()) - len(settled)
+        await store.write_many(put=[Tally(count=remaining)], delete=[Receipt.key(attempt=name) for name in settled])
+        for name in settled:
+            del history.acknowledged[f"token/{name}"]
+        return found_problems
 
 
-def test_nothing_acknowledged_is_lost_whenever_the_writer_dies(tmp_path: Path, nursery: Nursery):
-    chance = Random(SEED)
+def test_no_acknowledged_write_is_lost_when_the_writer_is_killed(tmp_path: Path, spawner: WriterSpawner):
+    random = Random(SEED)
     file = tmp_path / "ledger.db"
     history, replay = History(), Replay()
-    acknowledged, unsure = 0, "-"
+    acknowledged, uncertain = 0, "-"
     with asyncio.Runner() as runner:
         assert runner.run(examine(file, history, replay)) == []
         for number in range(ROUNDS):
-            for line in nursery.round(file, number, unsure, chance):
-                history.hear(line)
-                acknowledged += line[0] == "done"
-            unsure = next((key.removeprefix("token/") for key in history.trying if key.startswith("token/")), "-")
-            found = runner.run(examine(file, history, replay))
-            assert found == [], f"Round {number}; run again with ZATAKU_CRASH_SEED={SEED}."
-        # Somebody who begins only now is told the same story from its start.
-        assert runner.run(examine(file, history, Replay(), consumer="latecomer")) == []
+            for report in spawner.run_round(file, number, uncertain, random):
+                history.record(report)
+                acknowledged += report[0] == "done"
+            uncertain = next((key.removeprefix("token/") for key in history.pending if key.startswith("token/")), "-")
+            found_problems = runner.run(examine(file, history, replay))
+            assert found_problems == [], f"Round {number}; run again with ZATAKU_CRASH_SEED={SEED}."
+        # A consumer that starts now receives the same changes from the first one.
+        assert runner.run(examine(file, history, Replay(), consumer="late")) == []
     assert acknowledged > 5 * ROUNDS, "The writers were killed before they wrote anything worth checking."
