@@ -64,22 +64,22 @@ class Recorder:
 
 
 def module_of(frame: FrameType) -> str | None:
-    """The module of a frame as `table/store/store`; None for code of others."""
+    """The module of a frame as `table/store/store`; None for a module outside of the package."""
     path = frame.f_code.co_filename
     return path[len(SOURCE) : -len(".py")] if path.startswith(SOURCE) else None
 
 
 def stack_of(frame: FrameType | None) -> list[str]:
-    """The modules of ours on a call stack, the outermost first, without those that only wait for the task to end."""
-    found: list[str] = []
+    """The modules of the package on a call stack, outermost first, without those that only wait for the task to end."""
+    modules: list[str] = []
     while frame is not None:
         module = module_of(frame)
         if module is not None and not module.startswith(WAITING):
-            found.append(module)
+            modules.append(module)
         if (module, frame.f_code.co_name) == ACTOR_TASK:
             break
         frame = frame.f_back
-    return found[::-1]
+    return modules[::-1]
 
 
 async def open_client(url: str) -> tuple[httpx.AsyncClient, ClientConnection]:
@@ -93,7 +93,7 @@ async def open_client(url: str) -> tuple[httpx.AsyncClient, ClientConnection]:
 
 
 async def wait_for(connection: ClientConnection, *tags: str) -> None:
-    """Read messages until one of each tag has come."""
+    """Read messages until one of each tag has arrived."""
     missing = set(tags)
     while missing:
         message = json.loads(await asyncio.wait_for(connection.recv(), LIMIT_SECONDS))
@@ -105,7 +105,7 @@ async def send_comments(url: str, recorder: Recorder) -> list[str]:
     """Send comments one after another; the modules that each of them passes, in the order of the last one."""
     http, receiver = await open_client(url)
     topic = f"live/{(await http.post('/api/live/rooms', json={'name': 'trace'})).json()['roomId']}"
-    # One sender a comment, so that the pace of a sender does not matter.
+    # One sender for each comment, so that rate limits do not matter.
     senders = [(await open_client(url))[1] for _ in range(COMMENTS)]
     for connection in (receiver, *senders):
         await connection.send(json.dumps({"t": "join", "id": 0, "to": topic}))

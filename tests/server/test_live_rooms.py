@@ -1,4 +1,4 @@
-"""Live rooms over HTTP, as programs and people without a socket use them: good requests and bad ones."""
+"""The HTTP routes of live rooms, with valid and invalid requests."""
 
 import asyncio
 from itertools import count
@@ -19,7 +19,7 @@ from zataku.server.app import Application
 from zataku.table import Entity
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-NOWHERE = "00000000-0000-4000-8000-000000000000"
+UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
 
 
 ADDRESSES = (f"192.0.2.{number}" for number in count(1))
@@ -27,57 +27,59 @@ ADDRESSES = (f"192.0.2.{number}" for number in count(1))
 
 @pytest.fixture
 def host(make_client: MakeClient) -> httpx.AsyncClient:
-    """Somebody at home, whose address nobody else has used up."""
+    """The host of rooms, at an address of their own for the rate limits."""
     return make_client(next(ADDRESSES), origin=PUBLIC)
 
 
 @pytest.fixture
 def guest(make_client: MakeClient) -> httpx.AsyncClient:
-    """Somebody else."""
+    """Another guest, at another address."""
     return make_client(next(ADDRESSES), origin=PUBLIC)
 
 
-async def opened(host: httpx.AsyncClient, name: str = "型の話") -> dict[str, Any]:
-    answer = await host.post("/api/live/rooms", json={"name": name})
-    assert answer.status_code == 201, answer.text
-    return answer.json()
+async def open_room(host: httpx.AsyncClient, name: str = "型の話") -> dict[str, Any]:
+    response = await host.post("/api/live/rooms", json={"name": name})
+    assert response.status_code == 201, response.text
+    return response.json()
 
 
-async def said(who: httpx.AsyncClient, room: str, content: str, **more: str) -> dict[str, Any]:
-    answer = await who.post(f"/api/live/rooms/{room}/comments", json={"k": "comment", "content": content, **more})
-    assert answer.status_code == 201, answer.text
-    return answer.json()
+async def post_comment(client: httpx.AsyncClient, room: str, content: str, **fields: str) -> dict[str, Any]:
+    response = await client.post(
+        f"/api/live/rooms/{room}/comments", json={"k": "comment", "content": content, **fields}
+    )
+    assert response.status_code == 201, response.text
+    return response.json()
 
 
-async def act(who: httpx.AsyncClient, room: str, **what: Any) -> httpx.Response:
-    return await who.post(f"/api/live/rooms/{room}/acts", json=what)
+async def moderate(client: httpx.AsyncClient, room: str, **action: Any) -> httpx.Response:
+    return await client.post(f"/api/live/rooms/{room}/acts", json=action)
 
 
-async def read(who: httpx.AsyncClient, room: str, **query: str) -> list[str]:
-    answer = await who.get(f"/api/live/rooms/{room}/comments", params=query)
-    return [it["content"] for it in answer.json()["comments"]]
+async def read_comments(client: httpx.AsyncClient, room: str, **query: str) -> list[str]:
+    response = await client.get(f"/api/live/rooms/{room}/comments", params=query)
+    return [comment["content"] for comment in response.json()["comments"]]
 
 
-async def everything(application: Application) -> list[Entity]:
+async def stored_items(application: Application) -> list[Entity]:
     store = application.services.context.store
-    return [it for table in (comments, moderation) async for it in store.scan(table)]
+    return [item for table in (comments, moderation) async for item in store.scan(table)]
 
 
-def code(answer: httpx.Response) -> tuple[int, str]:
-    return answer.status_code, answer.json()["error"]["code"]
+def code(response: httpx.Response) -> tuple[int, str]:
+    return response.status_code, response.json()["error"]["code"]
 
 
-async def test_a_number_leads_to_the_room_while_it_is_open(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
-    room = await opened(host)
-    found = (await guest.get(f"/api/live/codes/{room['code']}")).json()["rooms"]
-    assert [(it["roomId"], it["mine"]) for it in found] == [(room["roomId"], False)]
+async def test_a_code_finds_its_room_while_it_is_open(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
+    room = await open_room(host)
+    rooms = (await guest.get(f"/api/live/codes/{room['code']}")).json()["rooms"]
+    assert [(found["roomId"], found["mine"]) for found in rooms] == [(room["roomId"], False)]
     closed = (await host.post(f"/api/live/rooms/{room['roomId']}/close")).json()
     assert (closed["status"], closed.get("code"), bool(closed["closedAt"])) == ("CLOSED", None, True)
     assert code(await guest.get(f"/api/live/codes/{room['code']}")) == (404, "no_such_code")
 
 
 @pytest.mark.parametrize("number", ["12345", "1234567", "012345", "abcdef", "１２３４５６"])
-async def test_what_is_no_number_is_refused(guest: httpx.AsyncClient, number: str) -> None:
+async def test_a_malformed_code_is_refused(guest: httpx.AsyncClient, number: str) -> None:
     assert code(await guest.get(f"/api/live/codes/{number}"))[0] == 400
 
 
@@ -99,77 +101,78 @@ async def test_what_is_no_number_is_refused(guest: httpx.AsyncClient, number: st
         [],
     ],
 )
-async def test_a_bad_comment_is_refused_and_nothing_is_stored(
+async def test_an_invalid_comment_is_refused_and_nothing_is_stored(
     application: Application, host: httpx.AsyncClient, guest: httpx.AsyncClient, body: Any
 ) -> None:
-    room = await opened(host)
-    before = await everything(application)
-    answer = await guest.post(f"/api/live/rooms/{room['roomId']}/comments", json=body)
-    assert code(answer) == (400, "invalid")
-    assert await everything(application) == before
+    room = await open_room(host)
+    before = await stored_items(application)
+    response = await guest.post(f"/api/live/rooms/{room['roomId']}/comments", json=body)
+    assert code(response) == (400, "invalid")
+    assert await stored_items(application) == before
 
 
 @pytest.mark.parametrize(
     "body", [{}, {"name": ""}, {"name": "x" * 101}, {"name": "a\tb"}, {"name": "a", "hostId": "x"}]
 )
-async def test_a_bad_room_is_refused(host: httpx.AsyncClient, body: Any) -> None:
+async def test_an_invalid_room_is_refused(host: httpx.AsyncClient, body: Any) -> None:
     assert code(await host.post("/api/live/rooms", json=body)) == (400, "invalid")
     assert (await host.get("/api/live/rooms")).json()["rooms"] == []
 
 
-async def test_an_unknown_room_takes_and_shows_nothing(guest: httpx.AsyncClient) -> None:
-    one = f"/api/live/rooms/{NOWHERE}"
+async def test_every_request_to_an_unknown_room_is_not_found(guest: httpx.AsyncClient) -> None:
+    room = f"/api/live/rooms/{UNKNOWN_ID}"
     for path in ("", "/comments", "/standing", "/moderation"):
-        assert code(await guest.get(one + path)) == (404, "no_such_room")
+        assert code(await guest.get(room + path)) == (404, "no_such_room")
     comment = {"k": "comment", "content": "hello?"}
     for path, body in (("/comments", comment), ("/acts", {"k": "pause"}), ("/close", None)):
-        assert code(await guest.post(one + path, json=body)) == (404, "no_such_room")
+        assert code(await guest.post(room + path, json=body)) == (404, "no_such_room")
 
 
-async def test_a_flood_is_told_when_to_come_back(
+async def test_a_flood_of_comments_is_rate_limited(
     application: Application, host: httpx.AsyncClient, guest: httpx.AsyncClient
 ) -> None:
-    room = (await opened(host))["roomId"]
-    answers = [
+    room = (await open_room(host))["roomId"]
+    responses = [
         await guest.post(f"/api/live/rooms/{room}/comments", json={"k": "comment", "content": str(n)}) for n in range(8)
     ]
-    refused = [it for it in answers if it.status_code == 429]
+    refused = [response for response in responses if response.status_code == 429]
     assert len(refused) >= 2
-    assert all(code(it) == (429, "too_many_requests") and int(it.headers["retry-after"]) >= 1 for it in refused)
-    assert len(await read(host, room)) == 8 - len(refused)
+    assert all(code(response) == (429, "too_many_requests") for response in refused)
+    assert all(int(response.headers["retry-after"]) >= 1 for response in refused)
+    assert len(await read_comments(host, room)) == 8 - len(refused)
 
 
-async def test_slow_mode_tells_how_long_to_wait(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
-    room = (await opened(host))["roomId"]
-    assert (await act(host, room, k="slow", seconds=60)).json()["entry"]["action"] == "SLOW"
-    await said(guest, room, "first")
-    answer = await guest.post(f"/api/live/rooms/{room}/comments", json={"k": "comment", "content": "second"})
-    assert code(answer) == (429, "slow_mode")
-    assert 55 <= int(answer.headers["retry-after"]) <= 60
+async def test_slow_mode_says_how_long_to_wait(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
+    room = (await open_room(host))["roomId"]
+    assert (await moderate(host, room, k="slow", seconds=60)).json()["entry"]["action"] == "SLOW"
+    await post_comment(guest, room, "first")
+    response = await guest.post(f"/api/live/rooms/{room}/comments", json={"k": "comment", "content": "second"})
+    assert code(response) == (429, "slow_mode")
+    assert 55 <= int(response.headers["retry-after"]) <= 60
     assert (await guest.get(f"/api/live/rooms/{room}")).json()["slowModeSeconds"] == 60
 
 
-async def test_only_the_host_acts_and_looks_behind(
+async def test_only_the_host_moderates_and_reads_the_log(
     application: Application, host: httpx.AsyncClient, guest: httpx.AsyncClient
 ) -> None:
-    room = (await opened(host))["roomId"]
-    comment = (await said(host, room, "mine"))["commentId"]
-    before = await everything(application)
-    for what in (
+    room = (await open_room(host))["roomId"]
+    comment = (await post_comment(host, room, "mine"))["commentId"]
+    before = await stored_items(application)
+    for action in (
         {"k": "pause"},
         {"k": "mark", "commentId": comment, "mark": "HIDDEN"},
         {"k": "delete", "commentId": comment},
     ):
-        assert code(await act(guest, room, **what)) == (403, "not_the_host")
+        assert code(await moderate(guest, room, **action)) == (403, "not_the_host")
     assert code(await guest.get(f"/api/live/rooms/{room}/moderation")) == (403, "not_the_host")
     assert code(await guest.post(f"/api/live/rooms/{room}/close")) == (403, "not_the_host")
-    assert await everything(application) == before
+    assert await stored_items(application) == before
 
 
 @pytest.mark.parametrize(
-    "what",
+    "action",
     [
-        {"k": "mark", "commentId": NOWHERE, "mark": "DELETED"},
+        {"k": "mark", "commentId": UNKNOWN_ID, "mark": "DELETED"},
         {"k": "mark", "commentId": "x", "mark": "HIDDEN"},
         {"k": "slow", "seconds": 0},
         {"k": "slow", "seconds": 3601},
@@ -179,107 +182,109 @@ async def test_only_the_host_acts_and_looks_behind(
         {"k": "ban"},
     ],
 )
-async def test_a_bad_act_is_refused(host: httpx.AsyncClient, what: dict[str, Any]) -> None:
-    room = (await opened(host))["roomId"]
-    assert code(await act(host, room, **what)) == (400, "invalid")
+async def test_an_invalid_moderation_action_is_refused(host: httpx.AsyncClient, action: dict[str, Any]) -> None:
+    room = (await open_room(host))["roomId"]
+    assert code(await moderate(host, room, **action)) == (400, "invalid")
     assert (await host.get(f"/api/live/rooms/{room}/moderation")).json()["log"] == []
 
 
-async def test_what_is_hidden_is_seen_by_the_host_alone(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
-    room = (await opened(host))["roomId"]
-    rude = (await said(guest, room, "rude", nickname="Troll"))["commentId"]
-    await said(host, room, "kind")
-    await act(host, room, k="mark", commentId=rude, mark="HIDDEN")
-    await act(host, room, k="block_sender", commentId=rude)
-    await act(host, room, k="block_word", word="Spam")
-    assert (await read(host, room), await read(guest, room)) == (["rude", "kind"], ["kind"])
-    seen = (await host.get(f"/api/live/rooms/{room}/moderation")).json()
-    assert [(it["action"], it.get("about")) for it in seen["log"]] == [
+async def test_only_the_host_sees_hidden_comments(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
+    room = (await open_room(host))["roomId"]
+    rude = (await post_comment(guest, room, "rude", nickname="Troll"))["commentId"]
+    await post_comment(host, room, "kind")
+    await moderate(host, room, k="mark", commentId=rude, mark="HIDDEN")
+    await moderate(host, room, k="block_sender", commentId=rude)
+    await moderate(host, room, k="block_word", word="Spam")
+    assert (await read_comments(host, room), await read_comments(guest, room)) == (["rude", "kind"], ["kind"])
+    view = (await host.get(f"/api/live/rooms/{room}/moderation")).json()
+    assert [(entry["action"], entry.get("about")) for entry in view["log"]] == [
         ("BLOCK_WORD", None),
         ("BLOCK_SENDER", "rude"),
         ("HIDE", "rude"),
     ]
-    assert (seen["words"], [it["content"] for it in seen["hidden"]]) == (["spam"], ["rude"])
-    assert [(it["commentId"], it["about"], it["nickname"]) for it in seen["senders"]] == [(rude, "rude", "Troll")]
+    assert (view["words"], [comment["content"] for comment in view["hidden"]]) == (["spam"], ["rude"])
+    assert [(sender["commentId"], sender["about"], sender["nickname"]) for sender in view["senders"]] == [
+        (rude, "rude", "Troll")
+    ]
     assert (await guest.get(f"/api/live/rooms/{room}/standing")).json()["gone"] == [rude]
 
 
-async def test_comments_can_be_moderated_and_taken_back_when_the_room_is_over(
+async def test_comments_of_a_closed_room_can_be_moderated_and_deleted(
     host: httpx.AsyncClient, guest: httpx.AsyncClient
 ) -> None:
-    room = (await opened(host))["roomId"]
-    ids = [(await said(guest, room, text))["commentId"] for text in ("one", "two", "three")]
+    room = (await open_room(host))["roomId"]
+    ids = [(await post_comment(guest, room, text))["commentId"] for text in ("one", "two", "three")]
     await host.post(f"/api/live/rooms/{room}/close")
-    assert (await act(host, room, k="mark", commentId=ids[0], mark="HIDDEN")).json()["entry"]["action"] == "HIDE"
-    assert (await act(host, room, k="mark", commentId=ids[0], mark="HIDDEN")).json() == {}
-    assert (await act(host, room, k="delete", commentId=ids[1])).json()["entry"]["action"] == "DELETE"
-    assert code(await act(host, room, k="pause")) == (409, "room_closed")
-    assert code(await act(guest, room, k="delete", commentId=ids[2])) == (403, "not_the_host")
-    gone = await guest.delete(f"/api/live/rooms/{room}/comments/{ids[2]}")
-    assert gone.json() == {"k": "gone", "commentId": ids[2], "deleted": True}
-    assert (await read(host, room), await read(guest, room)) == (["one"], [])
+    assert (await moderate(host, room, k="mark", commentId=ids[0], mark="HIDDEN")).json()["entry"]["action"] == "HIDE"
+    assert (await moderate(host, room, k="mark", commentId=ids[0], mark="HIDDEN")).json() == {}
+    assert (await moderate(host, room, k="delete", commentId=ids[1])).json()["entry"]["action"] == "DELETE"
+    assert code(await moderate(host, room, k="pause")) == (409, "room_closed")
+    assert code(await moderate(guest, room, k="delete", commentId=ids[2])) == (403, "not_the_host")
+    deleted = await guest.delete(f"/api/live/rooms/{room}/comments/{ids[2]}")
+    assert deleted.json() == {"k": "gone", "commentId": ids[2], "deleted": True}
+    assert (await read_comments(host, room), await read_comments(guest, room)) == (["one"], [])
     late = await guest.post(f"/api/live/rooms/{room}/comments", json={"k": "comment", "content": "late"})
     assert code(late) == (409, "room_closed")
 
 
-async def test_a_question_is_upvoted_once_by_each(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
-    room = (await opened(host))["roomId"]
-    question = (await said(guest, room, "why?"))["commentId"]
+async def test_each_caller_upvotes_a_question_once(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
+    room = (await open_room(host))["roomId"]
+    question = (await post_comment(guest, room, "why?"))["commentId"]
     path = f"/api/live/rooms/{room}/comments/{question}/upvote"
-    assert [(await who.post(path)).json()["votes"] for who in (host, guest)] == [1, 2]
+    assert [(await client.post(path)).json()["votes"] for client in (host, guest)] == [1, 2]
     assert code(await guest.post(path)) == (409, "already_upvoted")
     assert (await guest.get(f"/api/live/rooms/{room}/standing")).json()["votes"] == {question: 2}
     assert code(await guest.post(f"/api/live/rooms/{room}/comments/{uuid4()}/upvote")) == (404, "no_such_comment")
 
 
-async def test_a_reader_pages_forth_and_back(host: httpx.AsyncClient) -> None:
-    room = (await opened(host))["roomId"]
-    made = [await said(host, room, str(number)) for number in range(4)]
-    assert await read(host, room, after=made[1]["seq"]) == ["2", "3"]
-    assert await read(host, room, before=made[2]["seq"]) == ["0", "1"]
-    answer = await host.get(f"/api/live/rooms/{room}/comments", params={"before": "x"})
-    assert code(answer)[0] == 400
+async def test_comments_are_paged_forwards_and_backwards(host: httpx.AsyncClient) -> None:
+    room = (await open_room(host))["roomId"]
+    posted = [await post_comment(host, room, str(number)) for number in range(4)]
+    assert await read_comments(host, room, after=posted[1]["seq"]) == ["2", "3"]
+    assert await read_comments(host, room, before=posted[2]["seq"]) == ["0", "1"]
+    response = await host.get(f"/api/live/rooms/{room}/comments", params={"before": "x"})
+    assert code(response)[0] == 400
 
 
-async def test_who_is_in_a_room_stands_in_the_table_until_they_leave(
+async def test_connections_are_stored_until_they_leave_the_room(
     application: Application, host: httpx.AsyncClient
 ) -> None:
-    room = (await opened(host))["roomId"]
-    network, store = application.services.realtime, application.services.context.store
-    sockets = [network.hub.open(MemoryConnection(), numbered_guest(n), "198.51.100.9") for n in range(3)]
+    room = (await open_room(host))["roomId"]
+    realtime, store = application.services.realtime, application.services.context.store
+    sockets = [realtime.hub.open(MemoryConnection(), numbered_guest(n), "198.51.100.9") for n in range(3)]
 
-    async def listed(wanted: int) -> list[Any]:
+    async def wait_for_connections(count: int) -> list[Any]:
         async with asyncio.timeout(10):
-            while len(found := [it async for it in store.each(connections_in(room))]) != wanted:
+            while len(stored := [item async for item in store.each(connections_in(room))]) != count:
                 await asyncio.sleep(0.05)
-        return found
+        return stored
 
     for number, socket in enumerate(sockets):
-        await network.router.join(socket, Join(id=number, to=f"live/{room}"))
-    written = await listed(3)
-    assert {it.owner for it in written} == {application.services.context.node}
-    assert all(it.ttl for it in written)
+        await realtime.router.join(socket, Join(id=number, to=f"live/{room}"))
+    stored = await wait_for_connections(3)
+    assert {connection.owner for connection in stored} == {application.services.context.node}
+    assert all(connection.ttl for connection in stored)
     for socket in sockets[1:]:
-        network.router.disconnected(socket)
-        network.hub.forget(socket)
-    await listed(1)
+        realtime.router.disconnected(socket)
+        realtime.hub.forget(socket)
+    await wait_for_connections(1)
     await host.post(f"/api/live/rooms/{room}/close")
-    await listed(0)
-    network.hub.forget(sockets[0])
+    await wait_for_connections(0)
+    realtime.hub.forget(sockets[0])
 
 
 def numbered_guest(number: int) -> Identity:
     return Identity(account_id=AccountId(f"00000000-0000-4000-8000-{number:012d}"), role="guest", language="en")
 
 
-async def test_a_page_of_hidden_comments_is_passed_over(
+async def test_a_page_skips_hidden_comments(
     host: httpx.AsyncClient, guest: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("zataku.live.service.COMMENT_PAGE_SIZE", 2)
-    room = (await opened(host))["roomId"]
-    made = [await said(host, room, str(number)) for number in range(5)]
-    for it in made[1:4]:
-        await act(host, room, k="mark", commentId=it["commentId"], mark="HIDDEN")
-    assert await read(guest, room, after=made[0]["seq"]) == ["4"]
-    assert await read(guest, room, before=made[4]["seq"]) == ["0"]
-    assert await read(host, room, after=made[0]["seq"]) == ["1", "2"]
+    room = (await open_room(host))["roomId"]
+    posted = [await post_comment(host, room, str(number)) for number in range(5)]
+    for comment in posted[1:4]:
+        await moderate(host, room, k="mark", commentId=comment["commentId"], mark="HIDDEN")
+    assert await read_comments(guest, room, after=posted[0]["seq"]) == ["4"]
+    assert await read_comments(guest, room, before=posted[4]["seq"]) == ["0"]
+    assert await read_comments(host, room, after=posted[0]["seq"]) == ["1", "2"]

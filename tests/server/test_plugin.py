@@ -1,4 +1,4 @@
-"""A sixth system is plugged in by one entry of a list: everything the server derives from a system is there."""
+"""A sixth system, plugged in by one entry of a list, gets everything that the server derives from a system."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -50,26 +50,26 @@ async def make_key(browser: httpx.AsyncClient, *scopes: str) -> httpx.Response:
     return await browser.post("/api/keys", json={"password": PASSWORD, "label": "robot", "scopes": scopes})
 
 
-async def test_its_routes_store_and_read(browser: httpx.AsyncClient) -> None:
-    kept = await browser.post("/api/quotes", json={"text": "Less is more."})
-    assert kept.status_code == 201, kept.text
+async def test_the_routes_store_and_read(browser: httpx.AsyncClient) -> None:
+    created = await browser.post("/api/quotes", json={"text": "Less is more."})
+    assert created.status_code == 201, created.text
     assert (await browser.get("/api/quotes")).json() == [{"text": "Less is more."}]
 
 
-async def test_its_pages_have_its_title_in_every_language(make_client: MakeClient) -> None:
-    titles = [(await make_client().get(f"/quotes?lang={language}")).text for language in LANGUAGES]
-    for title, page in zip(("名言 – 座卓", "명언 – 자타쿠", "Quotes – Zataku"), titles, strict=True):
+async def test_the_pages_have_a_title_in_every_language(make_client: MakeClient) -> None:
+    pages = [(await make_client().get(f"/quotes?lang={language}")).text for language in LANGUAGES]
+    for title, page in zip(("名言 – 座卓", "명언 – 자타쿠", "Quotes – Zataku"), pages, strict=True):
         assert f"<title>{title}</title>" in page
     assert "<title>Quote 17 – Zataku</title>" in (await make_client().get("/quotes/17?lang=en")).text
 
 
-async def test_a_key_needs_its_scopes(browser: httpx.AsyncClient, make_client: MakeClient) -> None:
+async def test_a_key_needs_the_scopes_of_the_system(browser: httpx.AsyncClient, make_client: MakeClient) -> None:
     await sign_up(browser, "Quoter")
     keys = {}
     for scope in ("quotes:read", "quotes:write", "live:read"):
-        made = await make_key(browser, scope)
-        assert made.status_code == 201, made.text
-        keys[scope] = make_client(authorization=f"Bearer {made.json()['key']}")
+        created = await make_key(browser, scope)
+        assert created.status_code == 201, created.text
+        keys[scope] = make_client(authorization=f"Bearer {created.json()['key']}")
     assert (await keys["quotes:read"].get("/api/quotes")).status_code == 200
     assert (await keys["quotes:write"].post("/api/quotes", json={"text": "x"})).status_code == 201
     for refused in (
@@ -82,14 +82,14 @@ async def test_a_key_needs_its_scopes(browser: httpx.AsyncClient, make_client: M
     assert (unknown.status_code, unknown.json()["error"]["code"]) == (400, "invalid")
 
 
-async def test_its_card_is_on_the_home_page(browser: httpx.AsyncClient) -> None:
+async def test_the_card_is_on_the_home_page(browser: httpx.AsyncClient) -> None:
     await browser.post("/api/quotes", json={"text": "Less is more."})
     home = (await browser.get("/api/home")).json()
     assert list(home) == [*(system.name for system in SYSTEMS), "quotes"]
     assert home["quotes"] == {"count": 1}
 
 
-async def test_its_operations_are_documented_under_its_tag(make_client: MakeClient) -> None:
+async def test_the_operations_are_documented_under_the_tag_of_the_system(make_client: MakeClient) -> None:
     document = (await make_client().get("/openapi.json")).json()
     assert {"name": "quotes", "description": "Sentences worth keeping"} in document["tags"]
     operation = document["paths"]["/api/quotes"]["post"]
@@ -97,7 +97,7 @@ async def test_its_operations_are_documented_under_its_tag(make_client: MakeClie
     assert "quotes" in document["components"]["schemas"]["HomeState"]["properties"]
 
 
-async def test_its_requests_tables_and_rooms_are_measured(browser: httpx.AsyncClient, make_client: MakeClient) -> None:
+async def test_requests_tables_and_rooms_are_measured(browser: httpx.AsyncClient, make_client: MakeClient) -> None:
     await browser.get("/api/quotes")
     metrics = (await make_client(authorization="Bearer prometheus").get("/metrics")).text
     assert 'zataku_requests_total{method="GET",route="/api/quotes",status="200"}' in metrics
@@ -105,7 +105,7 @@ async def test_its_requests_tables_and_rooms_are_measured(browser: httpx.AsyncCl
     assert "zataku_rooms_running" in metrics
 
 
-async def test_its_room_takes_commands_and_needs_its_scopes(application: Application) -> None:
+async def test_the_room_takes_commands_and_needs_the_scopes_of_the_system(application: Application) -> None:
     realtime = application.services.realtime
     reader = Identity(account_id=AccountId("a"), role="user", language="en", scopes=frozenset({"quotes:read"}))
     writer = replace(reader, scopes=frozenset({"quotes:write"}))
@@ -123,7 +123,7 @@ async def test_its_room_takes_commands_and_needs_its_scopes(application: Applica
         realtime.hub.forget(socket)
 
 
-async def test_its_jobs_run(application: Application) -> None:
+async def test_jobs_and_stream_consumers_run(application: Application) -> None:
     context = application.services.context
     assert isinstance(context.clock, AdvanceableClock)
     await context.schedule.add(now_ms(context.clock), "quotes", "remind", "17")
@@ -133,14 +133,16 @@ async def test_its_jobs_run(application: Application) -> None:
     assert recorded[0] == "lifespan began"
 
 
-async def test_its_demo_is_filled(application: Application) -> None:
+async def test_the_demo_is_filled(application: Application) -> None:
     store = application.services.context.store
     async with asyncio.timeout(DEADLINE):
         while not [quote async for quote in store.each(quotes_of(DEMO_OWNER))]:
             await asyncio.sleep(0)
 
 
-async def test_a_removed_account_leaves_nothing_in_it(application: Application, browser: httpx.AsyncClient) -> None:
+async def test_a_removed_account_leaves_nothing_in_the_system(
+    application: Application, browser: httpx.AsyncClient
+) -> None:
     await browser.post("/api/quotes", json={"text": "Gone tomorrow."})
     account_id = AccountId((await browser.get("/api/me")).json()["accountId"])
     context = application.services.context
@@ -151,7 +153,7 @@ async def test_a_removed_account_leaves_nothing_in_it(application: Application, 
             await context.clock.advance(1)
 
 
-async def test_the_web_pages_get_its_entry() -> None:
+async def test_the_web_pages_get_the_entry_of_the_system() -> None:
     types = await current_types((*SYSTEMS, SYSTEM))
     assert 'export type SystemName = "drawing" | "othello" | "ranking" | "live" | "kifu" | "quotes";' in types
     assert '{"path": "/quotes/:quoteId", "component": "quotes", "isRoom": true}' in types

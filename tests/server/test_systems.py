@@ -35,7 +35,7 @@ def test_the_design_of_a_system_is_an_entry_point(system: System) -> None:
     assert PROJECT["project"]["entry-points"]["zataku.designs"][system.name] == f"{system.package}.design"
 
 
-def test_there_is_no_entry_point_without_a_design() -> None:
+def test_every_entry_point_has_a_design() -> None:
     assert PROJECT["project"]["entry-points"]["zataku.designs"].keys() == tables_by_design(SYSTEMS).keys()
 
 
@@ -56,7 +56,7 @@ def test_only_the_list_imports_a_system(system: System) -> None:
     assert importing == ["server/systems.py"]
 
 
-def test_make_designs_gets_every_design() -> None:
+def test_the_module_prints_every_design_for_make() -> None:
     printed = subprocess.run(
         [sys.executable, "-m", "zataku.server.systems"], capture_output=True, text=True, check=True
     ).stdout

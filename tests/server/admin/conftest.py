@@ -1,4 +1,4 @@
-"""An application with nothing but the admin page's routes, on a store with two of the systems' tables."""
+"""An application with only the admin routes, on a store with the tables of the platform and of live rooms."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -49,8 +49,8 @@ CALLERS = {
 }
 
 
-class Connected(msgspec.Struct):
-    """A socket that somebody has open."""
+class FakeConnection(msgspec.Struct):
+    """An open socket in the list of connections."""
 
     identity: Identity
     address: str
@@ -59,7 +59,7 @@ class Connected(msgspec.Struct):
 
 
 class RunningRooms(RoomRegistry):
-    """Rooms of which only the number is of interest here."""
+    """A registry with a fixed number of running rooms."""
 
     def __init__(self) -> None:
         pass
@@ -69,13 +69,13 @@ class RunningRooms(RoomRegistry):
 
 
 class AdminApp:
-    """The application, and what it was made of."""
+    """The application with its parts, and a client of an admin."""
 
     def __init__(self, store: Store, clock: ManualClock, folder: Path, place: StoreUrl) -> None:
         self.store = store
         self.clock = clock
         self.folder = folder
-        self.sockets: list[Connected] = []
+        self.sockets: list[FakeConnection] = []
         self.ended: list[tuple[AccountId, str | None]] = []
         self.restored = 0
         self.counters = RequestCounters()
@@ -86,7 +86,9 @@ class AdminApp:
             memory_mb=lambda: 80.0,
         )
         self.history = History(clock, store.meter, self.counters, gauges)
-        accounts = Accounts(store, clock, Passwords(), lambda account, what: self.ended.append((account, what)))
+        accounts = Accounts(
+            store, clock, Passwords(), lambda account_id, credential: self.ended.append((account_id, credential))
+        )
         self.services = admin_services(
             store=store,
             clock=clock,
@@ -102,7 +104,7 @@ class AdminApp:
             upload_limit=UPLOAD_LIMIT,
             prices=PRICES,
         )
-        _services["now"] = self.services
+        _services["current"] = self.services
         self.http = httpx.AsyncClient(
             transport=httpx.ASGITransport(app()), base_url="http://table", headers={"caller": "admin"}
         )
@@ -112,7 +114,7 @@ class AdminApp:
 
     @property
     def platform(self) -> str:
-        """The platform's table as it is called in this store."""
+        """The name of the platform table in this store."""
         return self.store.schema(platform).name
 
     @property
@@ -121,29 +123,29 @@ class AdminApp:
         return self.services.backups
 
     async def get(self, path: str, **query: Any) -> Any:
-        """The answer to a question that must be answered."""
-        answer = await self.http.get(f"/api/admin/{path}", params=query)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+        """The body of a successful response."""
+        response = await self.http.get(f"/api/admin/{path}", params=query)
+        assert response.status_code == 200, response.text
+        return response.json()
 
-    async def refusal(self, method: str, path: str, **more: Any) -> tuple[int, str]:
-        """The status and the code of a refusal."""
-        answer = await self.http.request(method, f"/api/admin/{path}", **more)
-        assert answer.status_code >= 400, answer.text
-        error = answer.json()["error"]
+    async def refusal(self, method: str, path: str, **options: Any) -> tuple[int, str]:
+        """The status and the code of a refused request."""
+        response = await self.http.request(method, f"/api/admin/{path}", **options)
+        assert response.status_code >= 400, response.text
+        error = response.json()["error"]
         assert set(error) == {"code", "message", "details"}
-        return answer.status_code, error["code"]
+        return response.status_code, error["code"]
 
 
-# One application serves all tests, since it takes longer to make than most of them.
+# One application serves all tests, since building it takes longer than most of them.
 _services: dict[str, AdminServices] = {}
 
 
 @cache
 def app() -> Litestar:
-    """The application with the routes of the admin page alone."""
+    """The application with only the admin routes."""
     return Litestar(
-        route_handlers=admin_router(lambda: _services["now"]),
+        route_handlers=admin_router(lambda: _services["current"]),
         dependencies={"identity": Provide(_caller)},
         exception_handlers={
             RequestError: answer_request_error,
@@ -174,19 +176,19 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 async def admin_app(clock: ManualClock, tmp_path: Path) -> AsyncIterator[AdminApp]:
-    async for made in _admin_app("embedded", clock, tmp_path):
-        yield made
+    async for admin_app in _admin_app("embedded", clock, tmp_path):
+        yield admin_app
 
 
 @pytest.fixture(params=["strict", "dynoxide"])
 async def any_admin_app(request: pytest.FixtureRequest, clock: ManualClock, tmp_path: Path) -> AsyncIterator[AdminApp]:
-    async for made in _admin_app(request.param, clock, tmp_path):
-        yield made
+    async for admin_app in _admin_app(request.param, clock, tmp_path):
+        yield admin_app
 
 
 @asynccontextmanager
 async def admin_app_on(implementation: ServerName, clock: ManualClock, folder: Path) -> AsyncIterator[AdminApp]:
-    """A admin_app whose store is opened as a host would open it, at an implementation of DynamoDB."""
+    """An application whose store is a service with DynamoDB's protocol, opened by its URL."""
     place = StoreUrl.parse(f"dynamodb+{shared_server(implementation).endpoint}")
     async with await open_store(place, (*PLATFORM, *LIVE), env=token_hex(4), clock=clock) as store:
         admin_app = AdminApp(store, clock, folder, place)

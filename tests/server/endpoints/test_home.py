@@ -1,4 +1,4 @@
-"""The home page has a card of every system, and is told of changes."""
+"""The home page has a card of every system, and is notified of changes."""
 
 import asyncio
 
@@ -17,21 +17,21 @@ DEADLINE = 10.0
 
 
 async def test_the_home_page_has_a_card_of_every_system(browser: httpx.AsyncClient) -> None:
-    shown = (await browser.get("/api/home")).json()
-    assert list(shown) == ["drawing", "othello", "ranking", "live", "kifu"]
-    assert shown["live"]["rooms"] >= 0
+    cards = (await browser.get("/api/home")).json()
+    assert list(cards) == ["drawing", "othello", "ranking", "live", "kifu"]
+    assert cards["live"]["rooms"] >= 0
 
 
-async def test_the_home_page_is_told_when_a_room_starts(
+async def test_the_home_page_is_notified_when_a_room_starts(
     browser: httpx.AsyncClient, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = asyncio.Event()
+    notified = asyncio.Event()
     services = application.services
     assert isinstance(services.context.clock, AdvanceableClock)
-    monkeypatch.setattr(Topics, "publish", lambda _, topic, event: told.set() if topic == "home" else None)
+    monkeypatch.setattr(Topics, "publish", lambda _, topic, event: notified.set() if topic == "home" else None)
     room = (await browser.post("/api/live/rooms", json={"name": "News"})).json()["roomId"]
-    said = await browser.post(f"/api/live/rooms/{room}/comments", json={"content": "hello"})
-    assert said.status_code == 201, said.text
+    posted = await browser.post(f"/api/live/rooms/{room}/comments", json={"content": "hello"})
+    assert posted.status_code == 201, posted.text
     async with asyncio.timeout(DEADLINE):
-        while not told.is_set():
+        while not notified.is_set():
             await services.context.clock.advance(CHECK_INTERVAL)

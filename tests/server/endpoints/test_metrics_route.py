@@ -20,10 +20,10 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 async def test_metrics_are_for_this_machine_and_the_token_only(make_client: MakeClient) -> None:
     await make_client().get("/api/me")
-    near = await make_client("127.0.0.1", base="http://127.0.0.1:8000").get("/metrics")
-    assert near.status_code == 200
-    assert near.headers["content-type"].count("charset") == 1
-    for figure in (
+    local = await make_client("127.0.0.1", base="http://127.0.0.1:8000").get("/metrics")
+    assert local.status_code == 200
+    assert local.headers["content-type"].count("charset") == 1
+    for metric in (
         'zataku_requests_total{method="GET",route="/api/me",status="200"}',
         "zataku_request_seconds_bucket",
         'zataku_table_calls_total{pattern="Zataku-Platform.',
@@ -33,7 +33,7 @@ async def test_metrics_are_for_this_machine_and_the_token_only(make_client: Make
         "zataku_loop_lag_seconds",
         "process_resident_memory_bytes",
     ):
-        assert figure in near.text, figure
+        assert metric in local.text, metric
     assert (await make_client(authorization="Bearer prometheus").get("/metrics")).status_code == 200
     for stranger in (
         make_client(),
@@ -46,20 +46,20 @@ async def test_metrics_are_for_this_machine_and_the_token_only(make_client: Make
 async def test_an_unknown_method_or_path_adds_no_series(make_client: MakeClient, application: Application) -> None:
     for number in range(3):
         await make_client().request(f"BREW{number}", f"/coffee/{number}")
-    shown = (await make_client(authorization="Bearer prometheus").get("/metrics")).text
-    assert "coffee" not in shown
-    assert "BREW" not in shown
-    assert 'method="other",route="unknown"' in shown
+    exported = (await make_client(authorization="Bearer prometheus").get("/metrics")).text
+    assert "coffee" not in exported
+    assert "BREW" not in exported
+    assert 'method="other",route="unknown"' in exported
 
 
 async def test_on_a_public_server_no_request_counts_as_local(application: Application) -> None:
-    authenticator, figures = application.services.accounts.authenticator, Metrics()
-    for public, status in ((False, 200), (True, 403)):
-        shown = metrics_route(figures, authenticator, "", is_public=public)
-        app = Litestar([shown], exception_handlers=HANDLERS, logging_config=None, openapi_config=None)
-        watched: Any = RequestLog(
-            cast("App", app), RequestContextReader(()), application.services.accounts.rate_limits, figures
+    authenticator, metrics = application.services.accounts.authenticator, Metrics()
+    for is_public, status in ((False, 200), (True, 403)):
+        route = metrics_route(metrics, authenticator, "", is_public=is_public)
+        app = Litestar([route], exception_handlers=HANDLERS, logging_config=None, openapi_config=None)
+        logged_app: Any = RequestLog(
+            cast("App", app), RequestContextReader(()), application.services.accounts.rate_limits, metrics
         )
-        transport = httpx.ASGITransport(app=watched, client=("127.0.0.1", 1))
+        transport = httpx.ASGITransport(app=logged_app, client=("127.0.0.1", 1))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8000") as silent_proxy:
             assert (await silent_proxy.get("/metrics")).status_code == status

@@ -12,9 +12,9 @@ PASSWORD = "a long enough one"
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def signed_up(browser: httpx.AsyncClient, name: str) -> httpx.AsyncClient:
-    made = await browser.post("/api/accounts", json={"name": name, "password": PASSWORD})
-    assert made.status_code == 201, made.text
+async def sign_up(browser: httpx.AsyncClient, name: str) -> httpx.AsyncClient:
+    created = await browser.post("/api/accounts", json={"name": name, "password": PASSWORD})
+    assert created.status_code == 201, created.text
     return browser
 
 
@@ -39,12 +39,12 @@ async def test_a_page_of_another_site_cannot_write_with_the_cookies_of_a_user(br
 async def test_a_key_authenticates_a_program_and_a_bad_one_does_not_make_a_guest(
     browser: httpx.AsyncClient, make_client: MakeClient
 ) -> None:
-    user = await signed_up(browser, "Keymaker")
-    made = await user.post(
+    user = await sign_up(browser, "Keymaker")
+    created = await user.post(
         "/api/keys", json={"password": PASSWORD, "label": "robot", "scopes": ["live:read", "live:write"]}
     )
-    assert made.status_code == 201, made.text
-    robot = make_client(authorization=f"Bearer {made.json()['key']}")
+    assert created.status_code == 201, created.text
+    robot = make_client(authorization=f"Bearer {created.json()['key']}")
     assert (await robot.get("/api/me")).json()["name"] == "Keymaker"
     assert (await robot.post("/api/live/rooms", json={"name": "by a robot"})).status_code == 201
     stranger = await make_client(authorization="Bearer zk_wrong").get("/api/me")
@@ -55,10 +55,10 @@ async def test_a_key_authenticates_a_program_and_a_bad_one_does_not_make_a_guest
 
 async def test_the_write_limit_says_when_to_retry(browser: httpx.AsyncClient) -> None:
     await browser.get("/")
-    answers = [await browser.patch("/api/me", json={"language": "ko"}) for _ in range(31)]
-    assert answers[29].status_code == 200
-    assert (answers[30].status_code, answers[30].json()["error"]["code"]) == (429, "too_many_requests")
-    assert int(answers[30].headers["retry-after"]) >= 1
+    responses = [await browser.patch("/api/me", json={"language": "ko"}) for _ in range(31)]
+    assert responses[29].status_code == 200
+    assert (responses[30].status_code, responses[30].json()["error"]["code"]) == (429, "too_many_requests")
+    assert int(responses[30].headers["retry-after"]) >= 1
 
 
 async def test_dropping_cookies_does_not_evade_the_write_limit(make_client: MakeClient) -> None:
@@ -76,11 +76,11 @@ async def test_the_scopes_of_a_key_are_checked_before_its_body_is_read(
     browser: httpx.AsyncClient, make_client: MakeClient
 ) -> None:
     await browser.post("/api/accounts", json={"name": "Scoper", "password": PASSWORD})
-    asked = {"label": "robot", "scopes": ["live:read"]}
-    wrong = await browser.post("/api/keys", json={"password": "a wrong one", **asked})
+    new_key = {"label": "robot", "scopes": ["live:read"]}
+    wrong = await browser.post("/api/keys", json={"password": "a wrong one", **new_key})
     assert (wrong.status_code, wrong.json()["error"]["code"]) == (403, "wrong_password")
-    made = await browser.post("/api/keys", json={"password": PASSWORD, **asked})
-    robot = make_client(authorization=f"Bearer {made.json()['key']}")
+    created = await browser.post("/api/keys", json={"password": PASSWORD, **new_key})
+    robot = make_client(authorization=f"Bearer {created.json()['key']}")
     refused = await robot.post("/api/live/rooms", content=b"nonsense")
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "scope_missing")
     assert (await robot.get("/api/live/rooms")).status_code == 200

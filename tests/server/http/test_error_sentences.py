@@ -20,30 +20,30 @@ TEXTS = ROOT / "web" / "src" / "texts" / "en"
 def error_classes(base: type[RequestError] = RequestError) -> Iterator[type[RequestError]]:
     """A class of errors and all of its subclasses."""
     yield base
-    for each in base.__subclasses__():
-        yield from error_classes(each)
+    for subclass in base.__subclasses__():
+        yield from error_classes(subclass)
 
 
 def default_codes() -> dict[str, str]:
     """The default code of each class of errors by its name."""
-    return {each.__name__: each.default_code for each in error_classes()}
+    return {error.__name__: error.default_code for error in error_classes()}
 
 
 @cache
 def server_sentences() -> dict[str, set[str]]:
     """The fixed sentences of each error code in the source: those that are string literals."""
     codes = default_codes()
-    found: defaultdict[str, set[str]] = defaultdict(set)
+    sentences: defaultdict[str, set[str]] = defaultdict(set)
     for file in SOURCES.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in codes:
                 continue
             match node.args:
                 case [ast.Constant(value=str(sentence)), *_]:
-                    given = [each.value for each in node.keywords if each.arg == "code"]
-                    code = given[0].value if given and isinstance(given[0], ast.Constant) else codes[node.func.id]
-                    found[str(code)].add(sentence)
-    return dict(found)
+                    values = [keyword.value for keyword in node.keywords if keyword.arg == "code"]
+                    code = values[0].value if values and isinstance(values[0], ast.Constant) else codes[node.func.id]
+                    sentences[str(code)].add(sentence)
+    return dict(sentences)
 
 
 def page_sentences() -> dict[str, str]:
@@ -53,8 +53,8 @@ def page_sentences() -> dict[str, str]:
 
 
 SEVERAL_SITUATIONS = {"bad_password", "busy", "wrong_password"}
-"""Codes that the server answers with in several situations, each with a sentence of its own."""
-# The default codes of classes stand for many situations, too.
+"""Codes that the server responds with in several situations, each with a sentence of its own."""
+# The default codes of classes are used in many situations, too.
 SPECIFIC = sorted(
     page_sentences().keys() & server_sentences().keys() - set(default_codes().values()) - SEVERAL_SITUATIONS
 )

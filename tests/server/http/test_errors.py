@@ -37,7 +37,7 @@ class Seat(msgspec.Struct, forbid_unknown_fields=True):
 
 @pytest.fixture(autouse=True)
 def plain_log() -> Iterator[None]:
-    """Lines as the server writes them: a traceback in colours takes longer than all the rest."""
+    """Plain log lines, as the server writes them; formatting a coloured traceback is slow."""
     plain = [structlog.contextvars.merge_contextvars, structlog.processors.format_exc_info]
     structlog.configure(processors=[*plain, structlog.processors.LogfmtRenderer()])
     yield
@@ -45,8 +45,8 @@ def plain_log() -> Iterator[None]:
 
 
 RAISED: dict[str, Exception] = {
-    "broken": RuntimeError("the secret of the house"),
-    "closed": ServiceUnavailableException("the secret of the house"),
+    "broken": RuntimeError("a secret"),
+    "closed": ServiceUnavailableException("a secret"),
     "full": HTTPException("no", status_code=409, extra={"seats": 4}),
     "private": NotAuthorizedException(headers={"WWW-Authenticate": "Bearer"}),
     "taken": Conflict("The seat is taken. Choose another.", code="seat_taken", seat=3),
@@ -61,14 +61,14 @@ RAISED: dict[str, Exception] = {
 }
 
 
-@get("/api/raise/{what:str}")
-async def raise_it(what: FromPath[str]) -> None:
-    raise RAISED[what]
+@get("/api/raise/{name:str}")
+async def raise_error(name: FromPath[str]) -> None:
+    raise RAISED[name]
 
 
-@get("/page/{what:str}")
-async def break_page(what: FromPath[str]) -> None:
-    raise RAISED[what]
+@get("/page/{name:str}")
+async def break_page(name: FromPath[str]) -> None:
+    raise RAISED[name]
 
 
 @get("/api/seat")
@@ -77,14 +77,14 @@ async def seat(number: Annotated[int, QueryParameter(ge=1)]) -> int:
 
 
 @post("/api/seat")
-async def sit(data: JSONBody[Seat]) -> int:
+async def take_seat(data: JSONBody[Seat]) -> int:
     return data.number
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def ask() -> Any:
+async def client() -> Any:
     app = Litestar(
-        [raise_it, seat, sit, break_page],
+        [raise_error, seat, take_seat, break_page],
         exception_handlers=HANDLERS,
         before_send=[add_security_headers],
         openapi_config=None,
@@ -92,14 +92,14 @@ async def ask() -> Any:
         request_max_body_size=1000,
         state=State({"page_assets": PageAssets(WebBuild(), "http://127.0.0.1")}),
     )
-    watched: Any = RequestLog(Compression(app), RequestContextReader(()), RateLimits(ManualClock(0.0)), Metrics())  # type: ignore[arg-type]
-    transport = httpx.ASGITransport(app=watched, raise_app_exceptions=False)
+    logged_app: Any = RequestLog(Compression(app), RequestContextReader(()), RateLimits(ManualClock(0.0)), Metrics())  # type: ignore[arg-type]
+    transport = httpx.ASGITransport(app=logged_app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
         yield client
 
 
 @pytest.mark.parametrize(
-    ("what", "status", "code"),
+    ("name", "status", "code"),
     [
         ("full", 409, "conflict"),
         ("taken", 409, "seat_taken"),
@@ -116,63 +116,63 @@ async def ask() -> Any:
     ],
 )
 async def test_every_error_has_one_shape(
-    ask: httpx.AsyncClient, capsys: pytest.CaptureFixture[str], what: str, status: int, code: str
+    client: httpx.AsyncClient, capsys: pytest.CaptureFixture[str], name: str, status: int, code: str
 ) -> None:
-    answer = await ask.get(f"/api/raise/{what}")
-    assert answer.status_code == status
-    assert answer.json().keys() == {"error"}
-    assert answer.json()["error"].keys() == {"code", "message", "details"}
-    assert answer.json()["error"]["code"] == code
-    assert "secret" not in answer.text
-    assert answer.headers["x-content-type-options"] == "nosniff"
+    response = await client.get(f"/api/raise/{name}")
+    assert response.status_code == status
+    assert response.json().keys() == {"error"}
+    assert response.json()["error"].keys() == {"code", "message", "details"}
+    assert response.json()["error"]["code"] == code
+    assert "secret" not in response.text
+    assert response.headers["x-content-type-options"] == "nosniff"
 
 
 async def test_a_failure_answers_with_a_reference_and_logs_its_cause(
-    ask: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
+    client: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answer = await ask.get("/api/raise/broken", headers={"X-Request-Id": "from-the-proxy-1"})
-    assert answer.json()["error"]["details"] == {"reference": "from-the-proxy-1"}
-    assert answer.headers["x-request-id"] == "from-the-proxy-1"
+    response = await client.get("/api/raise/broken", headers={"X-Request-Id": "from-the-proxy-1"})
+    assert response.json()["error"]["details"] == {"reference": "from-the-proxy-1"}
+    assert response.headers["x-request-id"] == "from-the-proxy-1"
     logged = "".join(capsys.readouterr())
     assert "from-the-proxy-1" in logged
-    assert "the secret of the house" in logged
+    assert "a secret" in logged
 
 
-@pytest.mark.parametrize("given", ["short", "with space in it", "x" * 65, "new\tline-is-here", ""])
-async def test_an_invalid_request_id_is_replaced(ask: httpx.AsyncClient, given: str) -> None:
-    answer = await ask.get("/api/seat?number=1", headers={"X-Request-Id": given})
-    assert len(answer.headers["x-request-id"]) == 32
+@pytest.mark.parametrize("request_id", ["short", "with space in it", "x" * 65, "new\tline-is-here", ""])
+async def test_an_invalid_request_id_is_replaced(client: httpx.AsyncClient, request_id: str) -> None:
+    response = await client.get("/api/seat?number=1", headers={"X-Request-Id": request_id})
+    assert len(response.headers["x-request-id"]) == 32
 
 
-async def test_a_validation_error_names_the_place_of_the_value(ask: httpx.AsyncClient) -> None:
-    asked = await ask.get("/api/seat?number=0")
-    assert asked.json()["error"]["code"] == "invalid"
-    assert asked.json()["error"]["details"]["problems"][0]["key"] == "number"
-    sent = await ask.post("/api/seat", json={"number": 1, "names": ["ok", "too long"]})
-    assert sent.status_code == 400
-    wrong = sent.json()["error"]["details"]["problems"]
-    assert wrong == [{"message": "Expected `str` of length <= 3", "key": "names[1]", "source": "body"}]
-    unknown = await ask.post("/api/seat", json={"number": 1, "colour": "red"})
+async def test_a_validation_error_names_the_place_of_the_value(client: httpx.AsyncClient) -> None:
+    invalid_query = await client.get("/api/seat?number=0")
+    assert invalid_query.json()["error"]["code"] == "invalid"
+    assert invalid_query.json()["error"]["details"]["problems"][0]["key"] == "number"
+    invalid_body = await client.post("/api/seat", json={"number": 1, "names": ["ok", "too long"]})
+    assert invalid_body.status_code == 400
+    problems = invalid_body.json()["error"]["details"]["problems"]
+    assert problems == [{"message": "Expected `str` of length <= 3", "key": "names[1]", "source": "body"}]
+    unknown = await client.post("/api/seat", json={"number": 1, "colour": "red"})
     assert "colour" in unknown.text
 
 
-async def test_a_body_that_is_not_json_or_too_large_is_refused(ask: httpx.AsyncClient) -> None:
-    broken = await ask.post("/api/seat", content=b'{"number": ', headers={"content-type": "application/json"})
+async def test_a_body_that_is_not_json_or_too_large_is_refused(client: httpx.AsyncClient) -> None:
+    broken = await client.post("/api/seat", content=b'{"number": ', headers={"content-type": "application/json"})
     assert (broken.status_code, broken.json()["error"]["code"]) == (400, "bad_request")
-    large = await ask.post("/api/seat", json={"number": 1, "names": ["x" * 2000]})
+    large = await client.post("/api/seat", json={"number": 1, "names": ["x" * 2000]})
     assert (large.status_code, large.json()["error"]["code"]) == (413, "too_large")
 
 
-async def test_an_invalid_host_header_does_not_break_the_answer(ask: httpx.AsyncClient) -> None:
-    answer = await ask.get("/api/raise/broken", headers={"host": "127.0.0.1:99999999"})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal")
-    assert answer.headers["x-request-id"]
+async def test_an_invalid_host_header_does_not_break_the_answer(client: httpx.AsyncClient) -> None:
+    response = await client.get("/api/raise/broken", headers={"host": "127.0.0.1:99999999"})
+    assert (response.status_code, response.json()["error"]["code"]) == (500, "internal")
+    assert response.headers["x-request-id"]
 
 
-async def test_an_error_keeps_its_details_and_headers(ask: httpx.AsyncClient) -> None:
-    assert (await ask.get("/api/raise/full")).json()["error"]["details"] == {"seats": 4}
-    assert (await ask.get("/api/raise/private")).headers["www-authenticate"] == "Bearer"
-    assert (await ask.get("/api/raise/often")).headers["retry-after"] == "3"
+async def test_an_error_keeps_its_details_and_headers(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/api/raise/full")).json()["error"]["details"] == {"seats": 4}
+    assert (await client.get("/api/raise/private")).headers["www-authenticate"] == "Bearer"
+    assert (await client.get("/api/raise/often")).headers["retry-after"] == "3"
 
 
 @pytest.mark.parametrize(
@@ -187,22 +187,22 @@ async def test_an_error_keeps_its_details_and_headers(ask: httpx.AsyncClient) ->
         ("GET", "/assets/.vite", 404, "not_found"),
     ],
 )
-async def test_an_unknown_path_or_method_has_the_shape_of_all_errors(
+async def test_an_unknown_path_or_method_is_a_json_error(
     make_client: MakeClient, method: str, path: str, status: int, code: str
 ) -> None:
-    answer = await make_client().request(method, path)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    response = await make_client().request(method, path)
+    assert (response.status_code, response.json()["error"]["code"]) == (status, code)
     if status == 405:
-        assert set(answer.headers["allow"].split(", ")) >= {"GET", "PATCH", "DELETE"}
+        assert set(response.headers["allow"].split(", ")) >= {"GET", "PATCH", "DELETE"}
 
 
 async def test_a_browser_gets_an_error_page_in_its_language_without_scripts(browser: httpx.AsyncClient) -> None:
-    answer = await browser.get("/nowhere")
-    assert answer.status_code == 404
-    assert answer.headers["content-type"].startswith("text/html")
-    told = answer.text.split("<noscript>")[1]
-    assert "このページは見つかりません。" in told
-    assert 'href="/"' in told
+    response = await browser.get("/nowhere")
+    assert response.status_code == 404
+    assert response.headers["content-type"].startswith("text/html")
+    fallback = response.text.split("<noscript>")[1]
+    assert "このページは見つかりません。" in fallback
+    assert 'href="/"' in fallback
 
 
 async def test_under_api_a_browser_gets_json_too(browser: httpx.AsyncClient) -> None:
@@ -214,9 +214,9 @@ async def test_only_a_browser_gets_a_page(make_client: MakeClient, accept: str) 
     assert (await make_client(accept=accept).get("/nowhere")).json()["error"]["code"] == "not_found"
 
 
-async def test_an_error_page_shows_its_reference(ask: httpx.AsyncClient) -> None:
-    answer = await ask.get("/page/broken", headers={"accept": "text/html", "accept-language": "ko"})
-    assert answer.status_code == 500
-    assert f"문의 번호 {answer.headers['x-request-id']}" in answer.text
-    assert "<script" not in answer.text
-    assert "secret" not in answer.text
+async def test_an_error_page_shows_its_reference(client: httpx.AsyncClient) -> None:
+    response = await client.get("/page/broken", headers={"accept": "text/html", "accept-language": "ko"})
+    assert response.status_code == 500
+    assert f"문의 번호 {response.headers['x-request-id']}" in response.text
+    assert "<script" not in response.text
+    assert "secret" not in response.text

@@ -23,7 +23,7 @@ async def app(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class ObservedProtocol(TimedHttpProtocol):
-    """Tells the test of every connection and every piece that has arrived."""
+    """A protocol that queues what has arrived, for the test to wait for."""
 
     def __init__(self, config: uvicorn.Config, arrivals: "asyncio.Queue[bytes]") -> None:
         super().__init__(config, ServerState(), {})
@@ -59,7 +59,7 @@ class Client:
             await self.send(bytes([byte]))
 
     async def advance(self, seconds: float) -> None:
-        """Let the time pass in which nothing is sent."""
+        """Advance the time without sending anything."""
         await self._time.advance(seconds)
 
     async def read_answer(self) -> bytes:
@@ -108,7 +108,7 @@ async def test_a_slow_body_is_read_to_its_end(client: Client):
     assert (await client.read_answer()).startswith(b"HTTP/1.1 200")
 
 
-async def test_a_body_that_goes_on_after_its_answer_closes_the_connection(client: Client):
+async def test_a_body_that_continues_after_its_answer_closes_the_connection(client: Client):
     await client.send(b"POST /early HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n")
     await client.read_answer()
     await client.send_slowly(b"abc", BODY_SECONDS / 4)
@@ -154,7 +154,7 @@ async def test_malformed_bytes_after_an_answer_close_the_connection_only(
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
 
 
-async def test_bytes_that_are_no_request_get_an_error_in_the_shape_of_all_errors(client: Client):
+async def test_malformed_bytes_get_a_json_error(client: Client):
     await client.send(b"HELLO\r\n\r\n")
     head, _, body = (await client.read_to_end()).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400")

@@ -6,20 +6,20 @@ from zataku.errors import Forbidden
 from zataku.server.http.origins import Origins
 from zataku.server.http.request_context import RequestContext
 
-OURS = "https://table.example.org"
+PUBLIC_URL = "https://table.example.org"
 
 
 @pytest.mark.parametrize(
     ("public_url", "host", "headers", "allowed"),
     [
-        (OURS, "table.example.org", {"origin": OURS, "cookie": "a=b"}, True),
-        (OURS + "/", "table.example.org", {"origin": OURS, "cookie": "a=b"}, True),
-        (OURS + ":443", "table.example.org", {"origin": OURS, "cookie": "a=b"}, True),
-        (OURS, "table.example.org", {"origin": "http://table.example.org"}, False),
-        (OURS, "table.example.org", {"origin": "https://evil.example.org", "cookie": "a=b"}, False),
-        (OURS, "table.example.org", {"origin": "https://table.example.org.evil.com"}, False),
-        (OURS, "table.example.org", {"origin": "null"}, False),
-        (OURS, "127.0.0.1:8000", {"origin": "http://127.0.0.1:8000"}, False),
+        (PUBLIC_URL, "table.example.org", {"origin": PUBLIC_URL, "cookie": "a=b"}, True),
+        (PUBLIC_URL + "/", "table.example.org", {"origin": PUBLIC_URL, "cookie": "a=b"}, True),
+        (PUBLIC_URL + ":443", "table.example.org", {"origin": PUBLIC_URL, "cookie": "a=b"}, True),
+        (PUBLIC_URL, "table.example.org", {"origin": "http://table.example.org"}, False),
+        (PUBLIC_URL, "table.example.org", {"origin": "https://evil.example.org", "cookie": "a=b"}, False),
+        (PUBLIC_URL, "table.example.org", {"origin": "https://table.example.org.evil.com"}, False),
+        (PUBLIC_URL, "table.example.org", {"origin": "null"}, False),
+        (PUBLIC_URL, "127.0.0.1:8000", {"origin": "http://127.0.0.1:8000"}, False),
         ("", "127.0.0.1:8000", {"origin": "http://127.0.0.1:8000"}, True),
         ("", "192.168.1.5:8000", {"origin": "http://192.168.1.5:8000"}, True),
         ("", "192.168.1.5:8000", {"origin": "http://192.168.1.6:8000"}, False),
@@ -35,20 +35,20 @@ OURS = "https://table.example.org"
         ("", "localhost:8000", {"authorization": "Bearer zk_1", "cookie": "a=b"}, False),
     ],
 )
-def test_only_our_own_pages_may_write(public_url: str, host: str, headers: dict[str, str], allowed: bool):
-    asked = RequestContext(id="1", address="192.168.1.9", is_secure=False, host=host, is_local=False, is_direct=False)
+def test_only_pages_of_this_server_may_write(public_url: str, host: str, headers: dict[str, str], allowed: bool):
+    context = RequestContext(id="1", address="192.168.1.9", is_secure=False, host=host, is_local=False, is_direct=False)
     origins = Origins(public_url)
     if allowed:
-        origins.check(asked, headers)
+        origins.check(context, headers)
     else:
         with pytest.raises(Forbidden, match=r"another address|Origin"):
-            origins.check(asked, headers)
+            origins.check(context, headers)
 
 
 def test_in_development_a_page_of_another_port_may_write():
-    asked = RequestContext(
+    context = RequestContext(
         id="1", address="127.0.0.1", is_secure=False, host="127.0.0.1:8000", is_local=True, is_direct=True
     )
-    Origins("", is_development=True).check(asked, {"origin": "http://localhost:5173", "cookie": "a=b"})
+    Origins("", is_development=True).check(context, {"origin": "http://localhost:5173", "cookie": "a=b"})
     with pytest.raises(Forbidden):
-        Origins("", is_development=True).check(asked, {"origin": "http://localhost.evil.com", "cookie": "a=b"})
+        Origins("", is_development=True).check(context, {"origin": "http://localhost.evil.com", "cookie": "a=b"})

@@ -1,4 +1,4 @@
-"""The context of a request: its address, and what proxies may say of it."""
+"""The context of a request: its address, and which headers of proxies are trusted."""
 
 import pytest
 
@@ -6,25 +6,25 @@ from zataku.server.http.request_context import RequestContext, RequestContextRea
 
 
 def read_context(peer: str, proxies: tuple[str, ...] = (), **headers: str) -> RequestContext:
-    lines = [
+    raw_headers = [
         (name.replace("_", "-").encode(), text.encode()) for name, text in ({"host": "localhost"} | headers).items()
     ]
-    scope = {"headers": lines, "client": (peer, 1), "server": ("203.0.113.5", 8000), "scheme": "http"}
+    scope = {"headers": raw_headers, "client": (peer, 1), "server": ("203.0.113.5", 8000), "scheme": "http"}
     return RequestContextReader(proxies).read(scope)
 
 
 def test_an_untrusted_peer_cannot_forge_its_address():
-    seen = read_context("203.0.113.7", x_forwarded_for="10.0.0.1", x_forwarded_proto="https")
-    assert (seen.address, seen.is_secure) == ("203.0.113.7", False)
+    context = read_context("203.0.113.7", x_forwarded_for="10.0.0.1", x_forwarded_proto="https")
+    assert (context.address, context.is_secure) == ("203.0.113.7", False)
 
 
 def test_a_trusted_proxy_names_the_client():
-    seen = read_context("10.0.0.1", ("10.0.0.0/8",), x_forwarded_for="203.0.113.7", x_forwarded_proto="https")
-    assert (seen.address, seen.is_secure) == ("203.0.113.7", True)
+    context = read_context("10.0.0.1", ("10.0.0.0/8",), x_forwarded_for="203.0.113.7", x_forwarded_proto="https")
+    assert (context.address, context.is_secure) == ("203.0.113.7", True)
 
 
 @pytest.mark.parametrize(
-    ("said", "address"),
+    ("forwarded_for", "address"),
     [
         ("198.51.100.9, 203.0.113.7", "203.0.113.7"),
         ("203.0.113.7, 10.0.0.2", "203.0.113.7"),
@@ -34,8 +34,8 @@ def test_a_trusted_proxy_names_the_client():
         ("", "10.0.0.1"),
     ],
 )
-def test_the_client_is_the_last_untrusted_address_of_a_chain(said: str, address: str):
-    assert read_context("10.0.0.1", ("10.0.0.0/8",), x_forwarded_for=said).address == address
+def test_the_client_is_the_last_untrusted_address_of_a_chain(forwarded_for: str, address: str):
+    assert read_context("10.0.0.1", ("10.0.0.0/8",), x_forwarded_for=forwarded_for).address == address
 
 
 def test_only_a_request_of_this_machine_is_direct():
@@ -43,10 +43,10 @@ def test_only_a_request_of_this_machine_is_direct():
     assert read_context("::1").is_direct
     assert read_context("::ffff:127.0.0.1").is_direct
     assert not read_context("192.168.1.5").is_direct
-    # A proxy on this machine that nobody listed: its callers are not near.
+    # Behind a proxy on this machine that is not configured, callers are not local.
     assert not read_context("127.0.0.1", x_forwarded_for="203.0.113.7").is_direct
     assert not read_context("127.0.0.1", ("127.0.0.1",), x_forwarded_for="203.0.113.7").is_direct
-    # A foreign page that had its name resolve to this machine.
+    # DNS rebinding: the name of a foreign page resolves to this machine.
     assert not read_context("127.0.0.1", host="evil.example.com").is_direct
 
 
@@ -58,9 +58,9 @@ def test_a_server_on_one_address_is_reached_there_from_its_own_machine():
 
 
 def test_a_request_by_a_trusted_proxy_is_not_direct():
-    silent = read_context("127.0.0.1", ("127.0.0.1",))
-    # The command line of this machine looks the same; it has a token.
-    assert (silent.is_direct, silent.is_local) == (False, True)
+    context = read_context("127.0.0.1", ("127.0.0.1",))
+    # The command line on this machine cannot be told apart; it has a token.
+    assert (context.is_direct, context.is_local) == (False, True)
 
 
 @pytest.mark.parametrize(

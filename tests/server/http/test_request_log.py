@@ -18,7 +18,7 @@ async def test_every_request_counts_against_the_limit_of_its_address(
         assert int(refused.headers["retry-after"]) >= 1
         assert refused.headers["x-content-type-options"] == "nosniff"
         assert refused.headers["x-request-id"]
-    # A hall that opens a page needs all of its files, and browsers ask for more than there are.
+    # A hall of people who open a page needs all of its files, and browsers also request missing ones.
     assert (await hall.get("/assets/main-1.js")).status_code == 200
     for path, status in (("/favicon.svg", 200), ("/robots.txt", 200), ("/favicon.ico", 404)):
         assert (await hall.get(path)).status_code == status

@@ -1,4 +1,4 @@
-"""A request ends when its answer has not begun in time."""
+"""A request ends when its response has not started in time."""
 
 import asyncio
 from typing import Any

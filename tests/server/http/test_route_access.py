@@ -232,13 +232,13 @@ class Callers:
         clock = self.services.context.clock
         assert isinstance(clock, AdvanceableClock)
         await clock.advance(3600)
-        answer = await self.request(caller, method, path, row.body, row.query)
-        return "ok" if answer.status_code < 400 else answer.json()["error"]["code"]
+        response = await self.request(caller, method, path, row.body, row.query)
+        return "ok" if response.status_code < 400 else response.json()["error"]["code"]
 
     async def request(
         self, caller: str, method: str, path: str, body: object = None, query: Mapping[str, str] | None = None
     ) -> httpx.Response:
-        """The answer to a request."""
+        """The response to a request."""
         headers = await self.headers(caller)
         async with httpx.AsyncClient(transport=self._transport, base_url=PUBLIC, headers=headers) as client:
             return await client.request(method, path, json=body, params=query)
@@ -318,7 +318,7 @@ async def test_every_caller_joins_and_commands_what_the_table_says(
     assert (Outcomes(*joins), Outcomes(*commands)) == TOPICS[topic]
 
 
-async def test_a_route_that_does_not_say_who_may_call_it_keeps_the_server_from_starting() -> None:
+async def test_a_route_without_declared_access_stops_the_server_from_starting() -> None:
     @get("/api/secret")
     async def undeclared() -> None:
         return
@@ -338,10 +338,10 @@ async def test_a_route_that_does_not_say_who_may_call_it_keeps_the_server_from_s
         route_access(*handlers)
 
 
-async def test_a_route_of_a_system_lies_under_its_own_path() -> None:
+async def test_a_route_of_a_system_is_under_its_own_path() -> None:
     @get("/api/other", opt=RouteAccess(system="live").opt)
-    async def elsewhere() -> None:
+    async def misplaced() -> None:
         return
 
     with pytest.raises(LookupError, match="must begin with /api/live"):
-        check_declarations(Litestar([elsewhere], openapi_config=None))
+        check_declarations(Litestar([misplaced], openapi_config=None))

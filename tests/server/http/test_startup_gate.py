@@ -1,4 +1,4 @@
-"""The gate answers from the start, whatever the application behind it does."""
+"""The gate answers requests while the application behind it opens, runs and drains."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ DEADLINE = 5.0
 
 
 class FakeApplication:
-    """An application that opens when told to, or fails to."""
+    """An application that opens, or fails to, when the test allows it."""
 
     def __init__(self) -> None:
         self.may_open = asyncio.Event()
@@ -71,9 +71,9 @@ async def test_health_checks_are_answered_at_once_and_requests_wait_until_the_ap
     async with asyncio.timeout(DEADLINE):
         await process.start()
         assert (await process.client.get("/healthz")).json() == {"status": "ok"}
-        early = await process.client.get("/readyz")
-        assert (early.status_code, early.json()["error"]["code"]) == (503, "unavailable")
-        assert "retry-after" in early.headers
+        not_ready = await process.client.get("/readyz")
+        assert (not_ready.status_code, not_ready.json()["error"]["code"]) == (503, "unavailable")
+        assert "retry-after" in not_ready.headers
         waiting = asyncio.create_task(process.client.get("/"))
         await asyncio.sleep(0)
         application.may_open.set()
@@ -112,7 +112,7 @@ async def test_stopping_while_the_application_opens_does_not_wait():
     assert process.gate.failure is None
 
 
-async def test_while_draining_it_is_not_ready_and_still_answers():
+async def test_a_draining_server_is_not_ready_but_still_answers():
     application = FakeApplication()
     application.may_open.set()
     process = Process(StartupGate(application.open))
@@ -132,18 +132,18 @@ async def test_headers_that_are_too_large_are_refused():
     process = Process(StartupGate(application.open))
     async with asyncio.timeout(DEADLINE):
         await process.start()
-        heavy = await process.client.get("/", headers={"cookie": "x" * 40_000})
-        assert (heavy.status_code, heavy.json()["error"]["code"]) == (431, "headers_too_large")
+        response = await process.client.get("/", headers={"cookie": "x" * 40_000})
+        assert (response.status_code, response.json()["error"]["code"]) == (431, "headers_too_large")
         assert (await process.client.get("/", headers={"cookie": "x" * 8_000})).status_code == 200
         await process.stop()
 
 
-async def test_a_path_in_absolute_form_is_reduced():
-    asked: list[tuple[str, bytes]] = []
+async def test_the_host_is_removed_from_an_absolute_path():
+    paths: list[tuple[str, bytes]] = []
 
     class RecordingApplication(FakeApplication):
         async def app(self, scope: Scope, _receive: Receive, send: Send) -> None:
-            asked.append((scope["path"], scope["raw_path"]))
+            paths.append((scope["path"], scope["raw_path"]))
             await send_json(send, 200, "inside")
 
     application = RecordingApplication()
@@ -159,5 +159,5 @@ async def test_a_path_in_absolute_form_is_reduced():
     for path in ("http://host/api/me", "https://host:8000", "/http://x"):
         scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "headers": []}
         await gate(scope, send, send)  # type: ignore[arg-type]
-    assert asked == [("/api/me", b"/api/me"), ("/", b"/"), ("/http://x", b"/http://x")]
+    assert paths == [("/api/me", b"/api/me"), ("/", b"/"), ("/http://x", b"/http://x")]
     await process.stop()

@@ -7,7 +7,7 @@ from tests.server.conftest import MakeClient
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def test_scripts_are_cached_for_ever_and_come_in_the_smallest_accepted_encoding(make_client: MakeClient) -> None:
+async def test_scripts_are_cached_forever_and_sent_in_the_smallest_accepted_encoding(make_client: MakeClient) -> None:
     plain, zipped, best = [
         await make_client(**{"accept-encoding": accepted}).get("/assets/main-1.js")
         for accepted in ("identity", "gzip", "gzip, deflate, br, zstd")
@@ -18,7 +18,7 @@ async def test_scripts_are_cached_for_ever_and_come_in_the_smallest_accepted_enc
     assert zipped.headers["content-encoding"] == "gzip"
     assert zipped.content == plain.content
     assert best.headers["content-encoding"] == "br"
-    assert all(answer.headers["vary"] == "Accept-Encoding" for answer in (plain, zipped, best))
+    assert all(response.headers["vary"] == "Accept-Encoding" for response in (plain, zipped, best))
     refused = await make_client(**{"accept-encoding": "br;q=0, gzip"}).get("/assets/main-1.js")
     assert refused.headers["content-encoding"] == "gzip"
 
@@ -35,10 +35,10 @@ async def test_scripts_are_cached_for_ever_and_come_in_the_smallest_accepted_enc
 async def test_files_of_the_pages_are_served_without_a_guest_cookie(
     make_client: MakeClient, path: str, kind: str
 ) -> None:
-    answer = await make_client().get(path)
-    assert answer.status_code == 200
-    assert answer.headers["content-type"] == kind
-    assert "set-cookie" not in answer.headers
+    response = await make_client().get(path)
+    assert response.status_code == 200
+    assert response.headers["content-type"] == kind
+    assert "set-cookie" not in response.headers
 
 
 async def test_a_file_name_that_is_too_long_is_not_found(make_client: MakeClient) -> None:

@@ -13,7 +13,7 @@ from zataku.system import System
 
 
 @pytest.mark.parametrize(
-    ("accept", "spoken"),
+    ("accept", "language"),
     [
         ("ja", "ja"),
         ("ko-KR,ko;q=0.9,en;q=0.8", "ko"),
@@ -26,8 +26,8 @@ from zataku.system import System
         (None, "en"),
     ],
 )
-def test_a_browser_gets_the_language_it_prefers(accept: str | None, spoken: str):
-    assert choose_language(None, accept) == spoken
+def test_a_browser_gets_the_language_it_prefers(accept: str | None, language: str):
+    assert choose_language(None, accept) == language
 
 
 def test_the_requested_language_wins_over_the_browser():
@@ -39,18 +39,18 @@ def test_an_unknown_language_leaves_the_choice_to_the_browser():
 
 
 @given(st.text(), st.text())
-def test_every_header_gives_some_language(asked: str, accept: str):
-    assert choose_language(asked, accept) in LANGUAGES
+def test_any_header_gives_a_supported_language(requested: str, accept: str):
+    assert choose_language(requested, accept) in LANGUAGES
 
 
 @pytest.mark.parametrize("file", [TEXTS, *(system.texts for system in SYSTEMS)], ids=lambda file: file.parent.name)
 def test_every_file_of_texts_has_the_same_texts_in_all_languages(file: Path):
     names = [load_texts(file, language).keys() for language in LANGUAGES]
-    assert all(each == names[0] for each in names)
+    assert all(keys == names[0] for keys in names)
     assert all(text.strip() for language in LANGUAGES for text in load_texts(file, language).values())
 
 
-def test_a_text_that_a_language_lacks_is_an_error(tmp_path: Path):
+def test_a_text_missing_in_one_language_is_an_error(tmp_path: Path):
     file = tmp_path / "texts.toml"
     file.write_text('[en]\ntitle = "Go"\n[ja]\ntitle = "囲碁"\n[ko]\n')
     with pytest.raises(ValueError, match="the same texts"):

@@ -23,14 +23,17 @@ class Tags(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.seen: list[tuple[str, dict[str, str | None]]] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.seen.append((tag, dict(attrs)))
+        self.tags.append((tag, dict(attrs)))
 
     def meta(self, name: str) -> str | None:
-        return next((at["content"] for tag, at in self.seen if tag == "meta" and name in at.values()), None)
+        return next(
+            (attributes["content"] for tag, attributes in self.tags if tag == "meta" and name in attributes.values()),
+            None,
+        )
 
 
 def page_texts(path: str, language: Language) -> tuple[str, str]:
@@ -45,11 +48,11 @@ def page_texts(path: str, language: Language) -> tuple[str, str]:
 @pytest.mark.parametrize("path", [*OWN_PAGES, *(f"/{system.name}" for system in SYSTEMS)])
 async def test_every_page_has_a_title_and_a_card_in_three_languages(make_client: MakeClient, path: str) -> None:
     for language in LANGUAGES:
-        answer = await make_client(**{"accept-language": language}).get(path)
-        assert answer.status_code == 200
-        assert answer.headers["content-language"] == language
-        assert f'<html lang="{language}">' in answer.text
-        tags = Tags(answer.text)
+        response = await make_client(**{"accept-language": language}).get(path)
+        assert response.status_code == 200
+        assert response.headers["content-language"] == language
+        assert f'<html lang="{language}">' in response.text
+        tags = Tags(response.text)
         title, about = page_texts(path, language)
         assert tags.meta("description") == tags.meta("og:description") == about
         assert title in (tags.meta("og:title") or "")
@@ -74,22 +77,22 @@ async def test_the_chosen_theme_is_in_the_document(make_client: MakeClient, cook
 
 @pytest.mark.parametrize("cookie", ["none", "auto", '"><script>'])
 async def test_an_unknown_theme_is_ignored(make_client: MakeClient, cookie: str) -> None:
-    answer = await make_client(cookie=f"zataku_theme={cookie}").get("/")
-    assert '<html lang="en">' in answer.text
+    response = await make_client(cookie=f"zataku_theme={cookie}").get("/")
+    assert '<html lang="en">' in response.text
 
 
 async def test_a_page_loads_files_from_this_server_only(browser: httpx.AsyncClient) -> None:
-    answer = await browser.get("/")
-    for tag, at in Tags(answer.text).seen:
+    response = await browser.get("/")
+    for tag, attributes in Tags(response.text).tags:
         if tag in {"link", "script", "img"}:
-            assert (at.get("href") or at.get("src") or "").startswith("/")
-        assert not any(name.startswith("on") or name == "style" for name in at)
-    assert not re.search(r"<script(?![^>]* src=)|<style", answer.text)
-    assert "'unsafe" not in answer.headers["content-security-policy"]
-    loaded = re.findall(r'(?:href|src)="(/assets/[^"]+)"', answer.text)
-    # The entry with what it imports, the words of the language, and the page itself; each once.
-    wanted = ["main-1.css", "shared-1.css", "Page-1.css", "shared-1.js", "ja-1.js", "Page-1.js", "main-1.js"]
-    assert loaded == [f"/assets/{name}" for name in wanted]
+            assert (attributes.get("href") or attributes.get("src") or "").startswith("/")
+        assert not any(name.startswith("on") or name == "style" for name in attributes)
+    assert not re.search(r"<script(?![^>]* src=)|<style", response.text)
+    assert "'unsafe" not in response.headers["content-security-policy"]
+    loaded = re.findall(r'(?:href|src)="(/assets/[^"]+)"', response.text)
+    # The entry with its imports, the texts of the language, and the page itself; each once.
+    expected = ["main-1.css", "shared-1.css", "Page-1.css", "shared-1.js", "ja-1.js", "Page-1.js", "main-1.js"]
+    assert loaded == [f"/assets/{name}" for name in expected]
 
 
 async def test_a_title_is_escaped() -> None:
@@ -100,7 +103,7 @@ async def test_a_title_is_escaped() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-async def test_without_a_build_the_host_reads_what_to_do(language: Language, tmp_path: Path) -> None:
+async def test_without_a_build_the_page_says_how_to_make_one(language: Language, tmp_path: Path) -> None:
     head = PageHead(language=language, theme=None, text=PageText("t", "a"), url=PUBLIC, public_url=PUBLIC)
     assert "make setup" in app_document(WebBuild.read(tmp_path), head)
 
@@ -108,14 +111,14 @@ async def test_without_a_build_the_host_reads_what_to_do(language: Language, tmp
 async def test_a_room_has_its_name_as_title_and_an_unknown_one_that_of_the_system(
     browser: httpx.AsyncClient, application: Application
 ) -> None:
-    made = (await browser.post("/api/live/rooms", json={"name": "A <talk>"})).json()
-    assert "<title>A &lt;talk&gt; – 座卓</title>" in (await browser.get(f"/live/{made['roomId']}")).text
+    room = (await browser.post("/api/live/rooms", json={"name": "A <talk>"})).json()
+    assert "<title>A &lt;talk&gt; – 座卓</title>" in (await browser.get(f"/live/{room['roomId']}")).text
     assert "<title>ライブ – 座卓</title>" in (await browser.get("/live/nothing-of-that-name")).text
 
 
 async def test_a_room_code_opens_the_live_page(browser: httpx.AsyncClient) -> None:
     for path in ("/l/482159", "/l/nothing"):
-        answer = await browser.get(path)
-        assert answer.status_code == 200
-        assert "<title>ライブ – 座卓</title>" in answer.text
+        response = await browser.get(path)
+        assert response.status_code == 200
+        assert "<title>ライブ – 座卓</title>" in response.text
     assert (await browser.get("/l")).status_code == 404

@@ -2,7 +2,6 @@
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -21,28 +20,28 @@ DEADLINE = 10.0
 PASSWORD = "a long enough one"
 
 
-async def signed_up(browser: httpx.AsyncClient, name: str) -> httpx.AsyncClient:
-    made = await browser.post("/api/accounts", json={"name": name, "password": PASSWORD})
-    assert made.status_code == 201, made.text
+async def sign_up(browser: httpx.AsyncClient, name: str) -> httpx.AsyncClient:
+    created = await browser.post("/api/accounts", json={"name": name, "password": PASSWORD})
+    assert created.status_code == 201, created.text
     return browser
 
 
 async def test_the_command_line_needs_the_token_and_this_machine(
     browser: httpx.AsyncClient, make_client: MakeClient, application: Application
 ) -> None:
-    await signed_up(browser, "Boss")
+    await sign_up(browser, "Boss")
     file = Path(application.services.settings.data) / CONTROL_FILE
     assert file.stat().st_mode & 0o777 == 0o600
     token = application.services.control_token.reveal()
     assert token in file.read_text()
-    order = {"name": "Boss"}
+    request = {"name": "Boss"}
     for stranger in (
         make_client("127.0.0.1", base="http://127.0.0.1:8000", authorization="Control guessed"),
         make_client(authorization=f"Control {token}"),
     ):
-        assert (await stranger.post("/control/accounts/grant-admin", json=order)).status_code == 403
-    near = make_client("127.0.0.1", base="http://127.0.0.1:8000", authorization=f"Control {token}")
-    assert (await near.post("/control/accounts/grant-admin", json=order)).status_code == 200
+        assert (await stranger.post("/control/accounts/grant-admin", json=request)).status_code == 403
+    local = make_client("127.0.0.1", base="http://127.0.0.1:8000", authorization=f"Control {token}")
+    assert (await local.post("/control/accounts/grant-admin", json=request)).status_code == 200
     assert (await browser.get("/api/me")).json()["role"] == "admin"
     assert (await browser.get("/metrics")).status_code == 200
     assert (await browser.get("/api/admin/overview")).status_code == 200
@@ -58,12 +57,12 @@ async def test_a_restored_backup_does_not_bring_sessions_back(
     await accounts.grant_admin(keeper, admin=True)
     stolen = make_client(cookie=f"zataku_session={browser.cookies['zataku_session']}", origin=PUBLIC)
     name = (await browser.post("/api/admin/backups")).json()["name"]
-    await until(browser, lambda listed: [each["state"] for each in listed["backups"]] == ["ready"])
+    await wait_for_backups(browser, ["ready"])
     await browser.delete("/api/sessions")
     assert (await stolen.get("/api/me")).json()["role"] == "guest"
     await browser.post("/api/sessions", json={"name": "Keeper", "password": PASSWORD})
-    begun = await browser.post(f"/api/admin/backups/{name}/restore", json={"confirm": name})
-    assert begun.status_code == 202, begun.text
+    started = await browser.post(f"/api/admin/backups/{name}/restore", json={"confirm": name})
+    assert started.status_code == 202, started.text
     async with asyncio.timeout(DEADLINE):
         while not read_session_cutoff(folder):
             await asyncio.sleep(0.02)
@@ -72,7 +71,8 @@ async def test_a_restored_backup_does_not_bring_sessions_back(
     assert (await browser.get("/api/me")).json()["role"] == "admin"
 
 
-async def until(browser: httpx.AsyncClient, wanted: Any) -> None:
+async def wait_for_backups(browser: httpx.AsyncClient, states: list[str]) -> None:
+    """Wait until the backups have the given states."""
     async with asyncio.timeout(DEADLINE):
-        while not wanted((await browser.get("/api/admin/backups")).json()):
+        while [backup["state"] for backup in (await browser.get("/api/admin/backups")).json()["backups"]] != states:
             await asyncio.sleep(0.02)

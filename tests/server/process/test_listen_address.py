@@ -49,9 +49,8 @@ def test_listening_on_all_ipv6_addresses_takes_ipv4_too():
         pytest.skip("This machine has no IPv6.")
     with listen("::", 0) as listening:
         port = listening.getsockname()[1]
-        here = ("127.0.0.1", port)
         assert loopback_url("::", port) == f"http://127.0.0.1:{port}"
-        socket.create_connection(here, timeout=5).close()
+        socket.create_connection(("127.0.0.1", port), timeout=5).close()
 
 
 def test_a_port_in_use_is_an_error_of_one_line():

@@ -18,7 +18,7 @@ class BlockedStream(io.StringIO):
         return super().write(text)
 
 
-def test_lines_come_out_in_order():
+def test_lines_are_written_in_order():
     out = io.StringIO()
     writer = LogWriter(out)
     for number in range(100):
@@ -44,5 +44,5 @@ def test_a_closed_stream_does_not_stop_the_log_writer():
     out = io.StringIO()
     writer = LogWriter(out)
     out.close()
-    writer.write("to nobody\n")
+    writer.write("lost\n")
     writer.close()

@@ -24,7 +24,7 @@ DEADLINE = 30.0
 
 
 @contextmanager
-def serving(*options: str, port: str = "0") -> Iterator[tuple[subprocess.Popen[str], str]]:
+def running_server(*options: str, port: str = "0") -> Iterator[tuple[subprocess.Popen[str], str]]:
     command = [*COMMAND, "--port", port, *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -42,8 +42,8 @@ def run_to_end(*options: str, port: str = "0") -> subprocess.CompletedProcess[st
 
 def fetch(address: str) -> tuple[int, str]:
     try:
-        with urllib.request.urlopen(address, timeout=DEADLINE) as answer:
-            return answer.status, answer.read().decode()
+        with urllib.request.urlopen(address, timeout=DEADLINE) as response:
+            return response.status, response.read().decode()
     except urllib.error.HTTPError as refused:
         with refused:
             return refused.code, refused.read().decode()
@@ -56,11 +56,11 @@ def wait_ready(address: str) -> None:
         time.sleep(0.02)
 
 
-async def receive_until(line: ClientConnection, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+async def receive_until(connection: ClientConnection, is_wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     async with asyncio.timeout(DEADLINE):
         while True:
-            message = json.loads(await line.recv())
-            if wanted(message):
+            message = json.loads(await connection.recv())
+            if is_wanted(message):
                 return message
 
 
@@ -92,41 +92,43 @@ async def clients() -> AsyncIterator[AsyncExitStack]:
 
 
 async def test_two_clients_of_a_room_resume_after_a_restart(tmp_path: Path, clients: AsyncExitStack):
-    with serving("--data", str(tmp_path)) as (process, address):
+    with running_server("--data", str(tmp_path)) as (process, address):
         host, other = (
             await clients.enter_async_context(BrowserClient(address)),
             await clients.enter_async_context(BrowserClient(address)),
         )
         await asyncio.gather(host.http.get("/"), other.http.get("/"))
         room = (await host.http.post("/api/live/rooms", json={"name": "Talk"})).json()["roomId"]
-        async with host.socket() as one, other.socket() as two:
-            for line in (one, two):
-                await line.send(json.dumps({"t": "join", "id": 1, "to": f"live/{room}"}))
-                place = (await receive_until(line, lambda message: message["t"] == "joined"))["at"]
-            said = {"k": "comment", "content": "hello"}
-            await one.send(json.dumps({"t": "do", "id": 2, "to": f"live/{room}", "what": said}))
-            await receive_until(one, lambda message: message["t"] == "done" and message["id"] == 2)
-            event = await receive_until(two, lambda message: message["t"] == "events")
+        async with host.socket() as sender, other.socket() as receiver:
+            for connection in (sender, receiver):
+                await connection.send(json.dumps({"t": "join", "id": 1, "to": f"live/{room}"}))
+                position = (await receive_until(connection, lambda message: message["t"] == "joined"))["at"]
+            comment = {"k": "comment", "content": "hello"}
+            await sender.send(json.dumps({"t": "do", "id": 2, "to": f"live/{room}", "what": comment}))
+            await receive_until(sender, lambda message: message["t"] == "done" and message["id"] == 2)
+            event = await receive_until(receiver, lambda message: message["t"] == "events")
             assert event["events"][0]["comment"]["content"] == "hello"
             process.send_signal(signal.SIGTERM)
-            assert (await receive_until(two, lambda message: message["t"] == "come_back"))["after"] >= 1000
+            assert (await receive_until(receiver, lambda message: message["t"] == "come_back"))["after"] >= 1000
             with pytest.raises(ConnectionClosed) as closed:
-                await receive_until(two, lambda _: False)
+                await receive_until(receiver, lambda _: False)
             assert closed.value.rcvd is not None
             assert closed.value.rcvd.code == 1012
         assert await asyncio.to_thread(process.wait, DEADLINE) == 0
     port = address.rpartition(":")[2]
-    with serving("--data", str(tmp_path), port=port) as (_, again):
-        assert again == address
-        async with other.socket() as two:
-            await two.send(json.dumps({"t": "join", "id": 1, "to": f"live/{room}", "at": place}))
-            joined = await receive_until(two, lambda message: message["t"] == "joined")
-            assert joined["at"]["epoch"] > place["epoch"]
-            assert [each["content"] for each in joined["snapshot"]["comments"]] == ["hello"]
+    with running_server("--data", str(tmp_path), port=port) as (_, second_address):
+        assert second_address == address
+        async with other.socket() as receiver:
+            await receiver.send(json.dumps({"t": "join", "id": 1, "to": f"live/{room}", "at": position}))
+            joined = await receive_until(receiver, lambda message: message["t"] == "joined")
+            assert joined["at"]["epoch"] > position["epoch"]
+            assert [comment["content"] for comment in joined["snapshot"]["comments"]] == ["hello"]
 
 
-async def test_a_socket_closes_with_its_session_and_is_open_to_own_pages_only(tmp_path: Path, clients: AsyncExitStack):
-    with serving("--data", str(tmp_path), "--log", "json") as (process, address):
+async def test_a_socket_closes_with_its_session_and_needs_an_origin_of_the_server(
+    tmp_path: Path, clients: AsyncExitStack
+):
+    with running_server("--data", str(tmp_path), "--log", "json") as (process, address):
         user = await clients.enter_async_context(BrowserClient(address))
         await user.http.get("/?secret=word")
         with pytest.raises(InvalidStatus) as refused:
@@ -134,35 +136,35 @@ async def test_a_socket_closes_with_its_session_and_is_open_to_own_pages_only(tm
                 pass
         assert refused.value.response.status_code == 403
         assert json.loads(refused.value.response.body)["error"]["code"] == "wrong_origin"
-        signed = await user.http.post("/api/accounts", json={"name": "Hanako", "password": "a long enough one"})
-        assert signed.status_code == 201
-        async with user.socket() as line:
-            await receive_until(line, lambda message: message["t"] == "welcome")
+        created = await user.http.post("/api/accounts", json={"name": "Hanako", "password": "a long enough one"})
+        assert created.status_code == 201
+        async with user.socket() as connection:
+            await receive_until(connection, lambda message: message["t"] == "welcome")
             assert (await user.http.delete("/api/sessions")).status_code == 204
             with pytest.raises(ConnectionClosed) as closed:
-                await receive_until(line, lambda _: False)
+                await receive_until(connection, lambda _: False)
             assert closed.value.rcvd is not None
             assert closed.value.rcvd.code == 4001
         process.send_signal(signal.SIGINT)
         printed, logged = await asyncio.to_thread(process.communicate, timeout=DEADLINE)
         assert (process.returncode, printed) == (0, "")
     lines = [json.loads(line) for line in logged.splitlines()]
-    signing = next(line for line in lines if line.get("route") == "/api/accounts")
-    assert (signing["method"], signing["status"]) == ("POST", 201)
-    assert signing.keys() >= {"ms", "request_id", "account", "timestamp"}
+    sign_up = next(line for line in lines if line.get("route") == "/api/accounts")
+    assert (sign_up["method"], sign_up["status"]) == ("POST", 201)
+    assert sign_up.keys() >= {"ms", "request_id", "account", "timestamp"}
     for secret in ("secret", "a long enough one", "zataku_session", "zataku_guest"):
         assert secret not in logged
 
 
-def test_the_server_listens_before_it_is_open_and_can_be_stopped_meanwhile(tmp_path: Path):
-    with serving("--data", str(tmp_path)) as (process, _):
+def test_the_server_can_be_stopped_while_it_opens(tmp_path: Path):
+    with running_server("--data", str(tmp_path)) as (process, _):
         process.send_signal(signal.SIGTERM)
-        printed, complained = process.communicate(timeout=DEADLINE)
-        assert (process.returncode, printed, complained) == (0, "", "")
+        output, errors = process.communicate(timeout=DEADLINE)
+        assert (process.returncode, output, errors) == (0, "", "")
 
 
 def test_a_store_that_another_server_holds_is_an_error_of_one_line(tmp_path: Path):
-    with serving("--data", str(tmp_path), "--env", "dev") as (process, address):
+    with running_server("--data", str(tmp_path), "--env", "dev") as (process, address):
         wait_ready(address)
         second = run_to_end("--data", str(tmp_path), "--env", "dev")
         assert second.returncode == 1
@@ -170,7 +172,7 @@ def test_a_store_that_another_server_holds_is_an_error_of_one_line(tmp_path: Pat
         assert len(second.stderr.splitlines()) == 1
         for name in ("zataku.db", "zataku.db-wal", "control.json"):
             assert (tmp_path / name).stat().st_mode & 0o077 == 0, name
-        # What the first one wrote for the command line is not taken away by the second.
+        # The second server does not remove the control file of the first.
         assert json.loads((tmp_path / "control.json").read_text())["url"] == address
         process.send_signal(signal.SIGTERM)
         assert process.wait(DEADLINE) == 0

@@ -1,4 +1,4 @@
-"""A small sixth system with one of everything that a system can bring: quotes that people keep."""
+"""A small sixth system with every part that a system can have: quotes that users store."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -26,7 +26,7 @@ Text = Annotated[str, Meta(min_length=1, max_length=200)]
 
 @quotes_table.entity(pk="OWNER#{owner}", sk="QUOTE#{quote_id}")
 class Quote(Entity, frozen=True, kw_only=True, rename="camel", tag="QUOTE"):
-    """A sentence that somebody keeps."""
+    """A sentence that a user has stored."""
 
     owner: AccountId
     quote_id: Annotated[str, Meta(max_length=40)]
@@ -40,7 +40,7 @@ def quotes_of(owner: AccountId) -> Span:
 
 
 class QuotesHome(msgspec.Struct, frozen=True, kw_only=True):
-    """How many quotes the caller keeps."""
+    """The number of quotes of the caller."""
 
     count: int
 
@@ -52,13 +52,13 @@ class NewQuote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class QuoteView(msgspec.Struct, frozen=True):
-    """A quote of the caller's."""
+    """A quote of the caller."""
 
     text: str
 
 
 class Read(msgspec.Struct, frozen=True, tag="read", tag_field="k"):
-    """Read the board aloud."""
+    """Read the board."""
 
 
 class BoardState(msgspec.Struct, frozen=True):

@@ -29,48 +29,48 @@ async def test_a_key_joins_and_commands_on_a_socket_what_its_scopes_allow(
     application: Application, browser: httpx.AsyncClient
 ) -> None:
     room = "live/" + (await browser.post("/api/live/rooms", json={"name": "Talk"})).json()["roomId"]
-    hub, doorway = application.services.realtime.hub, application.services.realtime.router
-    say = CommandMessage(id=2, to=room, what=Raw(b'{"k":"comment","content":"hello"}'))
+    hub, router = application.services.realtime.hub, application.services.realtime.router
+    comment = CommandMessage(id=2, to=room, what=Raw(b'{"k":"comment","content":"hello"}'))
     stranger, reader, writer = (
         hub.open(MemoryConnection(), replace(PROGRAM, scopes=frozenset(scopes)), "198.51.100.1")
         for scopes in (["drawing:read"], ["live:read"], ["live:write"])
     )
-    await doorway.join(stranger, Join(id=1, to="home"))
-    await doorway.join(reader, Join(id=1, to=room))
-    await doorway.execute(writer, say)
+    await router.join(stranger, Join(id=1, to="home"))
+    await router.join(reader, Join(id=1, to=room))
+    await router.execute(writer, comment)
     for refused in (
-        doorway.join(stranger, Join(id=1, to=room)),
-        doorway.execute(stranger, say),
-        doorway.execute(reader, say),
+        router.join(stranger, Join(id=1, to=room)),
+        router.execute(stranger, comment),
+        router.execute(reader, comment),
     ):
-        with pytest.raises(Forbidden) as missing:
+        with pytest.raises(Forbidden) as error:
             await refused
-        assert missing.value.code == "scope_missing"
+        assert error.value.code == "scope_missing"
     with pytest.raises(Forbidden):
-        doorway.handle_transient(reader, TransientMessage(to=room, what=Raw(b"{}")))
+        router.handle_transient(reader, TransientMessage(to=room, what=Raw(b"{}")))
     with pytest.raises(Forbidden):
-        doorway.handle_binary(reader, room, b"x")
+        router.handle_binary(reader, room, b"x")
     for socket in (stranger, reader, writer):
-        doorway.disconnected(socket)
+        router.disconnected(socket)
         hub.forget(socket)
 
 
 async def test_sockets_of_expired_credentials_are_closed_at_the_next_check() -> None:
     clock = YieldingClock(0.0)
     hub = ConnectionHub(clock, Random(1), SocketLimits())
-    stays, goes = MemoryConnection(), MemoryConnection()
-    hub.open(stays, PROGRAM, "198.51.100.1")
-    hub.open(goes, replace(PROGRAM, key_hash="c" * 64), "198.51.100.1")
-    answers: list[Any] = [Throttled("The table is busy.")]
+    valid, expired = MemoryConnection(), MemoryConnection()
+    hub.open(valid, PROGRAM, "198.51.100.1")
+    hub.open(expired, replace(PROGRAM, key_hash="c" * 64), "198.51.100.1")
+    errors: list[Any] = [Throttled("The table is busy.")]
 
-    async def holds(identity: Identity) -> bool:
-        if answers:
-            raise answers.pop()
+    async def is_valid(identity: Identity) -> bool:
+        if errors:
+            raise errors.pop()
         return identity == PROGRAM
 
-    looking = asyncio.create_task(close_expired_connections(hub, holds))
+    task = asyncio.create_task(close_expired_connections(hub, is_valid))
     await clock.advance(CHECK_INTERVAL)
-    assert (stays.code, goes.code, answers) == (None, None, [])
+    assert (valid.code, expired.code, errors) == (None, None, [])
     await clock.advance(CHECK_INTERVAL)
-    assert (stays.code, goes.code) == (None, 4001)
-    looking.cancel()
+    assert (valid.code, expired.code) == (None, 4001)
+    task.cancel()

@@ -1,4 +1,4 @@
-"""Looking into a table item by item."""
+"""Browsing the items of a table."""
 
 from decimal import Decimal
 
@@ -16,43 +16,43 @@ ITEMS = "tables/Zataku-Platform/items"
 PK = f"ACCOUNT#{HANA.account_id}"
 
 
-async def furnished(admin_app: AdminApp, sessions: int = 5) -> None:
+async def fill_store(admin_app: AdminApp, sessions: int = 5) -> None:
     await stored_user(admin_app.store)
-    # The first letters of a hash are what is left of it in a key.
-    made = [a_session(HANA, number * 16**60 + number) for number in range(1, sessions + 1)]
-    await admin_app.store.write_many(put=[*made, *(a_job(subject=f"turn{number}") for number in range(3))])
+    # A masked key shows the first letters of a hash.
+    session_items = [a_session(HANA, number * 16**60 + number) for number in range(1, sessions + 1)]
+    await admin_app.store.write_many(put=[*session_items, *(a_job(subject=f"turn{number}") for number in range(3))])
 
 
-async def test_a_partition_comes_in_the_order_of_its_sort_key(any_admin_app: AdminApp) -> None:
-    await furnished(any_admin_app)
-    listed = f"tables/{any_admin_app.platform}/items"
-    told = await any_admin_app.get(listed, pk=PK, limit=100)
-    items = list(told["items"])
-    while told["next"]:
-        told = await any_admin_app.get(listed, pk=PK, limit=100, after=told["next"])
-        items += told["items"]
+async def test_a_partition_is_listed_in_the_order_of_its_sort_key(any_admin_app: AdminApp) -> None:
+    await fill_store(any_admin_app)
+    path = f"tables/{any_admin_app.platform}/items"
+    page = await any_admin_app.get(path, pk=PK, limit=100)
+    items = list(page["items"])
+    while page["next"]:
+        page = await any_admin_app.get(path, pk=PK, limit=100, after=page["next"])
+        items += page["items"]
     assert [item["kind"] for item in items] == ["Account", *["Session"] * 5]
     assert [item["key"]["SK"]["S"] for item in items] == sorted(item["key"]["SK"]["S"] for item in items)
     assert list(items[0]["attributes"])[:2] == ["PK", "SK"]
     assert items[0]["attributes"]["version"] == {"N": "1"}
     assert items[0]["attributes"]["name"] == {"S": "はなこ"}
-    assert told["readUnits"] > 0
+    assert page["readUnits"] > 0
 
 
 async def test_no_secret_is_shown_anywhere(admin_app: AdminApp) -> None:
-    await furnished(admin_app)
-    answers = [await admin_app.http.get(f"/api/admin/{ITEMS}", params=query) for query in ({"pk": PK}, {})]
-    for answer in answers:
-        assert PASSWORD not in answer.text
-        assert not any(hashed(number * 16**60 + number) in answer.text for number in range(1, 6))
-    shown = answers[0].json()["items"]
+    await fill_store(admin_app)
+    responses = [await admin_app.http.get(f"/api/admin/{ITEMS}", params=query) for query in ({"pk": PK}, {})]
+    for response in responses:
+        assert PASSWORD not in response.text
+        assert not any(hashed(number * 16**60 + number) in response.text for number in range(1, 6))
+    shown = responses[0].json()["items"]
     assert shown[0]["masked"] == ["password"]
     assert shown[0]["attributes"]["password"] == {"S": MASK}
     assert shown[1]["masked"] == ["tokenHash"]
     assert [item["key"]["SK"]["S"] for item in shown[1:]] == [f"SESSION#000{number}0000…" for number in range(1, 6)]
 
 
-NARROWED = [
+CONDITIONS = [
     ({"sk": "ACCOUNT"}, 1),
     ({"sk": "ACCOUNT", "op": "eq"}, 1),
     ({"sk": "SESSION#", "op": "begins_with"}, 5),
@@ -65,22 +65,22 @@ NARROWED = [
 ]
 
 
-async def test_sort_keys_narrow_a_partition(admin_app: AdminApp) -> None:
-    await furnished(admin_app)
-    told = [(query, len((await admin_app.get(ITEMS, pk=PK, **query))["items"])) for query, _ in NARROWED]
-    assert told == NARROWED
+async def test_a_partition_is_narrowed_by_a_condition_on_the_sort_key(admin_app: AdminApp) -> None:
+    await fill_store(admin_app)
+    counts = [(query, len((await admin_app.get(ITEMS, pk=PK, **query))["items"])) for query, _ in CONDITIONS]
+    assert counts == CONDITIONS
 
 
-async def test_the_newest_come_first_when_asked(admin_app: AdminApp) -> None:
-    await furnished(admin_app)
-    told = await admin_app.get(ITEMS, pk=PK, newest=True, limit=1)
-    assert told["items"][0]["key"]["SK"]["S"] == "SESSION#00050000…"
+async def test_the_newest_items_come_first_when_requested(admin_app: AdminApp) -> None:
+    await fill_store(admin_app)
+    page = await admin_app.get(ITEMS, pk=PK, newest=True, limit=1)
+    assert page["items"][0]["key"]["SK"]["S"] == "SESSION#00050000…"
 
 
-async def test_an_index_shows_what_it_holds(admin_app: AdminApp) -> None:
-    await furnished(admin_app)
-    told = [await admin_app.get(ITEMS, index="GSI1", pk=f"DUE#{shard}") for shard in range(4)]
-    items = [item for page in told for item in page["items"]]
+async def test_an_index_shows_its_projected_attributes(admin_app: AdminApp) -> None:
+    await fill_store(admin_app)
+    pages = [await admin_app.get(ITEMS, index="GSI1", pk=f"DUE#{shard}") for shard in range(4)]
+    items = [item for page in pages for item in page["items"]]
     assert {item["key"]["PK"]["S"] for item in items} == {f"JOB#othello#close_turn#turn{n}" for n in range(3)}
     assert {item["kind"] for item in items} == {"Job"}
     assert "payload" not in items[0]["attributes"]
@@ -88,19 +88,19 @@ async def test_an_index_shows_what_it_holds(admin_app: AdminApp) -> None:
     assert len(everything["items"]) == 3
 
 
-async def test_everything_is_seen_once_page_after_page(any_admin_app: AdminApp) -> None:
-    await furnished(any_admin_app)
-    seen, after = [], None
+async def test_the_pages_of_a_table_show_every_item_once(any_admin_app: AdminApp) -> None:
+    await fill_store(any_admin_app)
+    keys, after = [], None
     while True:
-        told = await any_admin_app.get(
+        page = await any_admin_app.get(
             f"tables/{any_admin_app.platform}/items", limit=2, **({"after": after} if after else {})
         )
-        assert len(told["items"]) <= 2
-        seen += [(item["key"]["PK"]["S"], item["key"]["SK"]["S"]) for item in told["items"]]
-        after = told["next"]
+        assert len(page["items"]) <= 2
+        keys += [(item["key"]["PK"]["S"], item["key"]["SK"]["S"]) for item in page["items"]]
+        after = page["next"]
         if after is None:
             break
-    assert len(seen) == len(set(seen)) == 10
+    assert len(keys) == len(set(keys)) == 10
 
 
 async def test_an_item_of_any_shape_is_shown(admin_app: AdminApp) -> None:
@@ -125,13 +125,13 @@ async def test_an_item_of_any_shape_is_shown(admin_app: AdminApp) -> None:
     }
 
 
-async def test_what_is_browsed_is_paid_for_under_its_own_name(admin_app: AdminApp) -> None:
-    told = await admin_app.get(ITEMS, pk=PK)
+async def test_browsing_is_metered_under_its_own_label(admin_app: AdminApp) -> None:
+    page = await admin_app.get(ITEMS, pk=PK)
     used = admin_app.store.meter.totals["Zataku-Platform.browse"]
-    assert (used.calls, used.reads) == (1, told["readUnits"])
+    assert (used.calls, used.reads) == (1, page["readUnits"])
 
 
-WRONG = [
+INVALID_QUERIES = [
     {"sk": "ACCOUNT"},
     {"op": "eq"},
     {"newest": "true"},
@@ -153,29 +153,29 @@ WRONG = [
 ]
 
 
-async def test_what_cannot_be_asked_is_refused(admin_app: AdminApp) -> None:
-    told = [(query, (await admin_app.refusal("GET", ITEMS, params=query))[0]) for query in WRONG]
-    assert told == [(query, 400) for query in WRONG]
+async def test_an_invalid_query_is_refused(admin_app: AdminApp) -> None:
+    statuses = [(query, (await admin_app.refusal("GET", ITEMS, params=query))[0]) for query in INVALID_QUERIES]
+    assert statuses == [(query, 400) for query in INVALID_QUERIES]
 
 
-async def test_a_place_in_one_list_is_none_in_another(admin_app: AdminApp) -> None:
-    await furnished(admin_app)
+async def test_a_cursor_of_another_query_is_refused(admin_app: AdminApp) -> None:
+    await fill_store(admin_app)
     after = (await admin_app.get(ITEMS, pk=PK, limit=1))["next"]
     assert await admin_app.refusal("GET", ITEMS, params={"after": after}) == (400, "bad_cursor")
     assert await admin_app.refusal("GET", ITEMS, params={"pk": "ACCOUNT#x", "after": after}) == (400, "bad_cursor")
 
 
-async def test_an_index_that_is_not_there_is_not_found(admin_app: AdminApp) -> None:
+async def test_a_missing_index_is_reported_as_not_found(admin_app: AdminApp) -> None:
     assert await admin_app.refusal("GET", f"{ITEMS}?index=GSI9") == (404, "not_found")
 
 
-async def test_a_table_without_sort_key_takes_none(admin_app: AdminApp) -> None:
+async def test_a_sort_key_is_refused_on_a_table_without_one(admin_app: AdminApp) -> None:
     rooms = "tables/LiveComment-Rooms-prod/items"
     assert await admin_app.refusal("GET", rooms, params={"pk": "x", "sk": "y"}) == (400, "invalid")
     assert (await admin_app.get(rooms, pk="x"))["items"] == []
 
 
-def test_keys_are_read_as_people_write_them() -> None:
+def test_keys_are_parsed_by_their_type() -> None:
     assert read_key(KeyAttribute("n", "N"), "12.50", 1024) == Decimal("12.5")
     assert read_key(KeyAttribute("b", "B"), "aGk=", 1024) == b"hi"
     for kind, text in (("N", "twelve"), ("N", "NaN"), ("B", "%%")):
