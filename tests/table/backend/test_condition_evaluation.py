@@ -1,3 +1,5 @@
+"""Conditions evaluated on items: types, comparisons, functions, and invalid conditions."""
+
 from decimal import Decimal
 from typing import Any
 
@@ -15,19 +17,19 @@ A, B = ex.Attribute(("a",)), ex.Attribute(("b",))
 SIGNS: tuple[ex.Comparison, ...] = ("=", "<>", "<", "<=", ">", ">=")
 
 
-def value(thing: Value) -> ex.Literally:
-    return ex.Literally(thing)
+def value(literal: Value) -> ex.Literally:
+    return ex.Literally(literal)
 
 
 def signs_that_hold(left: Value, right: Value) -> set[str]:
     return {sign for sign in SIGNS if holds(ex.Compare(A, sign, value(right)), {"a": left})}
 
 
-def test_routes_lead_through_maps_and_lists() -> None:
+def test_a_route_leads_through_maps_and_lists() -> None:
     item: Item = {"players": [{"name": "Aki"}, {"name": "Ben"}], "turn": None}
     assert find(item, ("players", 1, "name")) == "Ben"
     assert find(item, ("turn",)) is None
-    for route in [("players", 2), ("players", -1), ("players", "0"), ("turn", "side"), ("gone",), ("players", 0, 0)]:
+    for route in [("players", 2), ("players", -1), ("players", "0"), ("turn", "side"), ("missing",), ("players", 0, 0)]:
         assert find(item, route) is ABSENT
 
 
@@ -83,7 +85,7 @@ def test_two_attributes_of_an_item_can_be_compared() -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "here", "high", "within"),
+    ("low", "middle", "high", "within"),
     [
         (1, 1, 3, True),
         (1, 3, 3, True),
@@ -95,19 +97,19 @@ def test_two_attributes_of_an_item_can_be_compared() -> None:
         (False, True, True, False),
     ],
 )
-def test_between_includes_both_ends_of_one_type(low: Value, here: Value, high: Value, within: bool) -> None:
-    ends = {"a": low, "b": high, "here": here}
-    assert holds(ex.Between(ex.Attribute(("here",)), A, B), ends) is within
+def test_between_includes_both_ends_of_one_type(low: Value, middle: Value, high: Value, within: bool) -> None:
+    item = {"a": low, "b": high, "middle": middle}
+    assert holds(ex.Between(ex.Attribute(("middle",)), A, B), item) is within
 
 
-def test_nothing_lies_between_when_a_part_is_missing() -> None:
+def test_between_fails_when_an_operand_is_missing() -> None:
     between = ex.Between(A, value(1), B)
     assert not holds(between, {"a": 2})
     assert not holds(between, {"b": 3})
     assert holds(ex.Not(between), {})
 
 
-def test_one_of_finds_equals_by_type_and_value() -> None:
+def test_one_of_compares_type_and_value() -> None:
     options = (value("1"), value(None), B)
     assert holds(ex.OneOf(A, options), {"a": None})
     assert holds(ex.OneOf(A, options), {"a": [1], "b": [1]})
@@ -116,19 +118,19 @@ def test_one_of_finds_equals_by_type_and_value() -> None:
     assert not holds(ex.OneOf(A, (B,)), {})
 
 
-def test_an_explicit_null_is_there() -> None:
+def test_a_null_attribute_exists() -> None:
     assert holds(ex.Exists(("a",)), {"a": None})
     assert not holds(ex.Missing(("a",)), {"a": None})
     assert holds(ex.Missing(("a", "b")), {"a": 1})
     assert holds(ex.Missing(("a", 3)), {"a": [1]})
 
 
-def test_types_are_told_apart() -> None:
+def test_has_type_matches_only_its_own_type() -> None:
     examples: dict[str, Value] = {"S": "", "N": 0, "B": b"", "BOOL": False, "NULL": None, "L": [], "M": {}}
     examples |= {"SS": frozenset({"a"}), "NS": frozenset({1}), "BS": frozenset({b"a"})}
     for kind, example in examples.items():
-        found = {other for other in examples if holds(ex.HasType(("a",), other), {"a": example})}  # type: ignore[arg-type]
-        assert found == {kind}
+        matching = {other for other in examples if holds(ex.HasType(("a",), other), {"a": example})}  # type: ignore[arg-type]
+        assert matching == {kind}
     assert not holds(ex.HasType(("a",), "NULL"), {})
 
 
@@ -146,7 +148,7 @@ def test_types_are_told_apart() -> None:
         (None, "", False),
     ],
 )
-def test_strings_and_bytes_begin_with_a_part_of_their_own_type(whole: Value, prefix: Value, begins: bool) -> None:
+def test_strings_and_bytes_begin_with_a_prefix_of_their_own_type(whole: Value, prefix: Value, begins: bool) -> None:
     assert holds(ex.BeginsWith(("a",), value(prefix)), {"a": whole}) is begins
 
 
@@ -178,14 +180,14 @@ def test_strings_contain_parts_and_collections_contain_members(whole: Value, par
     assert holds(ex.Contains(("a",), value(part)), {"a": whole}) is contains
 
 
-def test_contains_may_look_for_what_another_attribute_holds() -> None:
+def test_contains_accepts_another_attribute_as_operand() -> None:
     assert holds(ex.Contains(("a",), B), {"a": [3], "b": 3})
     assert holds(ex.Contains(("a",), ex.SizeOf(("b",))), {"a": [3], "b": "xyz"})
     assert not holds(ex.Contains(("a",), B), {"a": [None]})
 
 
 @pytest.mark.parametrize(
-    ("thing", "size"),
+    ("measured", "size"),
     [
         ("", 0),
         ("abc", 3),
@@ -198,17 +200,17 @@ def test_contains_may_look_for_what_another_attribute_holds() -> None:
         (frozenset({1, 2}), 2),
     ],
 )
-def test_the_size_of_a_string_counts_utf_16_units_and_of_a_collection_its_members(thing: Value, size: int) -> None:
-    assert holds(ex.Compare(ex.SizeOf(("a",)), "=", value(size)), {"a": thing})
+def test_the_size_of_a_string_counts_utf_16_units_and_of_a_collection_its_members(measured: Value, size: int) -> None:
+    assert holds(ex.Compare(ex.SizeOf(("a",)), "=", value(size)), {"a": measured})
 
 
 @pytest.mark.parametrize("item", [{}, {"a": 1}, {"a": True}, {"a": None}])
-def test_what_has_no_size_compares_like_a_missing_attribute(item: Item) -> None:
+def test_a_value_without_a_size_compares_like_a_missing_attribute(item: Item) -> None:
     assert [sign for sign in SIGNS if holds(ex.Compare(ex.SizeOf(("a",)), sign, value(0)), item)] == ["<>"]
 
 
 @given(values(), values(), values())
-def test_being_equal_is_an_equivalence(first: Value, second: Value, third: Value) -> None:
+def test_equality_is_an_equivalence_relation(first: Value, second: Value, third: Value) -> None:
     assert equal(first, first)
     assert equal(first, second) == equal(second, first)
     if equal(first, second) and equal(second, third):
@@ -246,12 +248,14 @@ conditions = st.recursive(
 
 
 @given(conditions, items())
-def test_a_condition_holds_or_its_opposite_does(condition: ex.Expression, item: Item) -> None:
+def test_a_condition_or_its_negation_holds(condition: ex.Expression, item: Item) -> None:
     assert holds(ex.Not(condition), item) is not holds(condition, item)
 
 
 @given(conditions, conditions, items())
-def test_not_all_is_either_not(first: ex.Expression, second: ex.Expression, item: Item) -> None:
+def test_the_negation_of_a_conjunction_is_a_disjunction_of_negations(
+    first: ex.Expression, second: ex.Expression, item: Item
+) -> None:
     neither = ex.Either((ex.Not(first), ex.Not(second)))
     assert holds(ex.Not(ex.All((first, second))), item) == holds(neither, item)
 
@@ -273,13 +277,13 @@ def test_not_all_is_either_not(first: ex.Expression, second: ex.Expression, item
         (ex.Contains(("a",), A), BadInput),
     ],
 )
-def test_a_condition_no_store_could_carry_out_is_refused(condition: ex.Expression, error: type[BadInput]) -> None:
+def test_an_invalid_condition_is_refused(condition: ex.Expression, error: type[BadInput]) -> None:
     for wrapped in (condition, ex.Not(condition), ex.All((ex.Exists(("a",)), condition))):
         with pytest.raises(error):
             check_expression(wrapped)
 
 
-def test_conditions_that_can_be_carried_out_are_let_through() -> None:
+def test_valid_conditions_are_accepted() -> None:
     check_expression(ex.Compare(A, "=", value(True)))
     check_expression(ex.Compare(A, "<", B))
     check_expression(ex.Between(A, value("a"), value("a")))

@@ -1,3 +1,5 @@
+"""Expressions are immutable values that compare by content and survive serialization."""
+
 from decimal import Decimal
 
 import msgspec
@@ -9,22 +11,22 @@ OPEN = ex.Compare(ex.Attribute(("status",)), "=", ex.Literally("OPEN"))
 FREE = ex.Missing(("winner",))
 
 
-def test_two_conditions_that_say_the_same_are_equal() -> None:
+def test_conditions_are_compared_by_content() -> None:
     assert ex.Compare(ex.Attribute(("status",)), "=", ex.Literally("OPEN")) == OPEN
     assert ex.Compare(ex.Attribute(("status",)), "<>", ex.Literally("OPEN")) != OPEN
     assert ex.Exists(("winner",)) != FREE
 
 
-def test_a_condition_cannot_be_changed_afterwards() -> None:
+def test_a_condition_is_immutable() -> None:
     with pytest.raises(AttributeError):
         OPEN.sign = "<>"  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def test_a_condition_of_scalars_can_be_a_key_of_a_cache() -> None:
+def test_a_condition_of_scalars_is_hashable() -> None:
     assert len({OPEN, ex.Compare(ex.Attribute(("status",)), "=", ex.Literally("OPEN")), FREE}) == 2
 
 
-def test_both_of_two_conditions_leaves_absent_ones_out() -> None:
+def test_both_joins_the_conditions_that_are_not_none() -> None:
     assert ex.both(None, None) is None
     assert ex.both(OPEN, None) is OPEN
     assert ex.both(None, FREE) is FREE
@@ -43,9 +45,9 @@ def test_both_of_two_conditions_leaves_absent_ones_out() -> None:
         ex.Contains(("tags",), ex.Literally("final")),
     ],
 )
-def test_a_condition_keeps_its_kind_when_written_down_and_read_again(condition: ex.Expression) -> None:
-    written = msgspec.json.encode(condition)
-    assert msgspec.json.decode(written, type=ex.Expression) == condition
+def test_a_condition_survives_serialization(condition: ex.Expression) -> None:
+    encoded = msgspec.json.encode(condition)
+    assert msgspec.json.decode(encoded, type=ex.Expression) == condition
 
 
 @pytest.mark.parametrize(
@@ -60,12 +62,12 @@ def test_a_condition_keeps_its_kind_when_written_down_and_read_again(condition: 
         ex.Exclude(("seen",), frozenset({"a"})),
     ],
 )
-def test_an_action_keeps_its_kind_when_written_down_and_read_again(action: ex.Action) -> None:
-    written = msgspec.json.encode(action)
-    read = msgspec.json.decode(written, type=ex.Action)
-    assert type(read) is type(action)
-    assert read.route == action.route
+def test_an_action_survives_serialization(action: ex.Action) -> None:
+    encoded = msgspec.json.encode(action)
+    decoded = msgspec.json.decode(encoded, type=ex.Action)
+    assert type(decoded) is type(action)
+    assert decoded.route == action.route
 
 
-def test_an_amount_is_a_whole_number_or_a_decimal() -> None:
+def test_an_amount_is_the_same_as_an_integer_or_a_decimal() -> None:
     assert ex.Increase(("votes",), 1) == ex.Increase(("votes",), Decimal(1))

@@ -1,3 +1,5 @@
+"""Numbers: canonical form, limits, sortable bytes, sizes and sums."""
+
 from decimal import Decimal
 
 import pytest
@@ -11,7 +13,7 @@ LARGEST = Decimal("9." + "9" * 37 + "E+125")
 
 
 @pytest.mark.parametrize(
-    ("given_number", "stored"),
+    ("number", "stored"),
     [
         (1.0, 1),
         (Decimal("1.500"), Decimal("1.5")),
@@ -29,18 +31,18 @@ LARGEST = Decimal("9." + "9" * 37 + "E+125")
         (12345678901234567890123456789012345678, 12345678901234567890123456789012345678),
     ],
 )
-def test_each_number_has_one_stored_form(given_number: float | Decimal, stored: Number) -> None:
-    form = canonical(given_number)
+def test_each_number_has_one_stored_form(number: float | Decimal, stored: Number) -> None:
+    form = canonical(number)
     assert (form, type(form), str(form)) == (stored, type(stored), str(stored))
 
 
 @pytest.mark.parametrize("number", [LARGEST, LARGEST.copy_negate(), Decimal("1E-130"), Decimal("-1E-130")])
-def test_the_ends_of_the_range_are_held(number: Decimal) -> None:
+def test_the_largest_and_smallest_numbers_are_exact(number: Decimal) -> None:
     assert canonical(number) == number
 
 
 @pytest.mark.parametrize(
-    ("number", "complaint"),
+    ("number", "message"),
     [
         (float("nan"), "finite"),
         (float("inf"), "finite"),
@@ -55,19 +57,19 @@ def test_the_ends_of_the_range_are_held(number: Decimal) -> None:
         (Decimal("1E-999999"), "range"),
     ],
 )
-def test_a_number_outside_the_limits_is_refused_never_rounded(number: float | Decimal, complaint: str) -> None:
-    with pytest.raises(BadNumber, match=complaint):
+def test_a_number_outside_the_limits_is_refused_and_not_rounded(number: float | Decimal, message: str) -> None:
+    with pytest.raises(BadNumber, match=message):
         canonical(number)
 
 
 @given(numbers())
-def test_a_stored_number_is_its_own_stored_form(number: Number) -> None:
-    again = canonical(number)
-    assert (again, type(again), str(again)) == (number, type(number), str(number))
+def test_the_stored_form_of_a_stored_number_is_itself(number: Number) -> None:
+    form = canonical(number)
+    assert (form, type(form), str(form)) == (number, type(number), str(number))
 
 
 @given(numbers())
-def test_whole_numbers_are_ints_and_only_they(number: Number) -> None:
+def test_exactly_the_whole_numbers_are_ints(number: Number) -> None:
     exponent = Decimal(number).as_tuple().exponent
     assert isinstance(number, int) == (exponent == 0)
 
@@ -83,12 +85,12 @@ def in_order(left: Number, right: Number) -> bool:
 
 
 @given(numbers(), numbers())
-def test_the_bytes_of_numbers_sort_as_the_numbers(left: Number, right: Number) -> None:
+def test_the_sortable_bytes_have_the_order_of_the_numbers(left: Number, right: Number) -> None:
     assert in_order(left, right)
 
 
 @given(decimals())
-def test_close_neighbours_sort_apart(number: Number) -> None:
+def test_numbers_that_differ_in_one_digit_or_exponent_sort_by_value(number: Number) -> None:
     sign, digits, exponent = Decimal(number).as_tuple()
     assert isinstance(exponent, int)
     longer = Decimal((sign, (*digits, 1), exponent - 1))
@@ -97,7 +99,7 @@ def test_close_neighbours_sort_apart(number: Number) -> None:
         assert in_order(number, neighbour)
 
 
-def test_a_ladder_of_numbers_sorts_by_bytes() -> None:
+def test_numbers_of_every_magnitude_sort_by_their_bytes() -> None:
     steps = ["1E-130", "1.1E-130", "9E-130", "1E-129", "0.001", "0.01", "0.099", "0.1", "0.11", "0.2", "0.9", "0.99"]
     steps += [
         "1",
@@ -121,7 +123,7 @@ def test_a_ladder_of_numbers_sorts_by_bytes() -> None:
     assert len({sortable(number) for number in ladder}) == len(ladder)
 
 
-# Measured on Amazon DynamoDB at the 400 KB limit, which shows every single byte.
+# Measured on Amazon DynamoDB at the 400 KB limit, where one byte decides whether an item is accepted.
 @pytest.mark.parametrize(
     ("number", "size"),
     [
@@ -150,12 +152,12 @@ def test_a_ladder_of_numbers_sorts_by_bytes() -> None:
         ("-0", 1),
     ],
 )
-def test_sizes_that_amazon_dynamodb_showed(number: str, size: int) -> None:
+def test_sizes_equal_those_measured_on_amazon_dynamodb(number: str, size: int) -> None:
     assert size_of(canonical(Decimal(number))) == size
 
 
 @pytest.mark.parametrize(("number", "size"), [("27", 2), ("-27", 3), ("461", 3), ("1786461547", 6), ("-1E-130", 3)])
-def test_sizes_of_the_documented_examples(number: str, size: int) -> None:
+def test_sizes_equal_those_of_the_documented_examples(number: str, size: int) -> None:
     assert size_of(canonical(Decimal(number))) == size
 
 
@@ -176,7 +178,7 @@ def test_adding_keeps_every_digit() -> None:
     ("left", "right"),
     [(10**37, Decimal("0.1")), (10**125, Decimal("1E-130")), (9 * 10**125, 9 * 10**125)],
 )
-def test_a_sum_that_a_table_cannot_hold_is_refused(left: Number, right: Number) -> None:
+def test_a_sum_outside_the_limits_is_refused(left: Number, right: Number) -> None:
     with pytest.raises(BadNumber):
         added(left, right)
 

@@ -1,3 +1,5 @@
+"""Packing and unpacking of items keeps every value and its type."""
+
 from decimal import Decimal
 
 import msgspec
@@ -10,12 +12,12 @@ from zataku.table.backend.values import Item, Value, pack, unpack
 
 
 @given(items())
-def test_any_item_comes_back_exactly(item: Item) -> None:
+def test_any_item_is_unpacked_exactly(item: Item) -> None:
     assert exactly(unpack(pack(item))) == exactly(item)
 
 
 @given(decimals())
-def test_any_number_comes_back_exactly_alone_and_in_a_set(number: Number) -> None:
+def test_any_number_is_unpacked_exactly_alone_and_in_a_set(number: Number) -> None:
     item = {"alone": number, "together": frozenset({number, 0}), "deep": [{"n": number}]}
     assert exactly(unpack(pack(item))) == exactly(item)
 
@@ -56,7 +58,7 @@ def test_any_number_comes_back_exactly_alone_and_in_a_set(number: Number) -> Non
         "𝄞\uffff",
     ],
 )
-def test_types_that_look_alike_are_kept_apart(value: Value) -> None:
+def test_values_of_similar_types_are_unpacked_with_their_own_type(value: Value) -> None:
     item = {"value": value, "list": [value], "map": {"value": value}}
     assert exactly(unpack(pack(item))) == exactly(item)
 
@@ -69,13 +71,13 @@ def test_the_order_of_lists_and_maps_is_kept() -> None:
     assert restored["z"] == [3, 1, 2]
 
 
-def test_equal_sets_pack_to_equal_bytes_in_whatever_order_they_were_made() -> None:
+def test_equal_sets_pack_to_equal_bytes_in_any_order() -> None:
     forward = frozenset(str(n) for n in range(100))
     backward = frozenset(str(n) for n in reversed(range(100)))
     assert pack({"s": forward}) == pack({"s": backward})
 
 
-def test_common_numbers_can_be_read_by_an_entity_directly() -> None:
+def test_common_numbers_are_decoded_directly_into_an_entity() -> None:
     class Score(msgspec.Struct):
         points: int
         ratio: float
@@ -83,7 +85,7 @@ def test_common_numbers_can_be_read_by_an_entity_directly() -> None:
     assert msgspec.msgpack.decode(pack({"points": 7, "ratio": Decimal("57.25")}), type=Score) == Score(7, 57.25)
 
 
-def test_packing_leaves_the_item_as_it_was() -> None:
+def test_packing_does_not_change_the_item() -> None:
     item: Item = {"n": Decimal("0.1"), "m": {"s": frozenset({1})}, "l": [Decimal("2.5")]}
     pack(item)
     assert item == {"n": Decimal("0.1"), "m": {"s": frozenset({1})}, "l": [Decimal("2.5")]}

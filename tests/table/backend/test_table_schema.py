@@ -1,3 +1,5 @@
+"""Schemas of tables and indexes: keys, projections and defaults."""
+
 from zataku.table.backend.table_schema import (
     ALL,
     KEYS_ONLY,
@@ -24,11 +26,11 @@ def test_an_index_has_one_or_two_keys_in_order() -> None:
     assert IndexSchema("ByScore", KeyAttribute("score", "N")).keys == (KeyAttribute("score", "N"),)
 
 
-def test_keys_are_strings_unless_said_otherwise() -> None:
+def test_a_key_is_a_string_by_default() -> None:
     assert KeyAttribute("PK").type == "S"
 
 
-def test_an_index_of_everything_names_nothing() -> None:
+def test_an_index_that_projects_all_attributes_lists_none() -> None:
     assert BOARD.projected(BY_STATUS) is None
 
 
@@ -56,7 +58,7 @@ def test_tables_are_compared_by_content() -> None:
     assert TableSchema("VoteBoardGame", PK, KeyAttribute("SK", "N"), indexes=(BY_STATUS,)) != BOARD
 
 
-def test_a_plain_table_is_encrypted_pays_per_request_and_has_no_stream() -> None:
+def test_a_table_is_encrypted_on_demand_and_without_stream_by_default() -> None:
     assert (BOARD.encryption, BOARD.capacity, BOARD.stream, BOARD.ttl, BOARD.recovery) == (
         "owned",
         OnDemand(),

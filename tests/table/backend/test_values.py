@@ -1,3 +1,5 @@
+"""Values: types, stored form, nesting limit and sizes."""
+
 from collections import OrderedDict
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
@@ -50,7 +52,7 @@ def test_every_value_has_one_type(value: Value, kind: str) -> None:
 
 
 @pytest.mark.parametrize("value", [1.5, (1,), {1}, object(), frozenset(), frozenset({"a", 1}), frozenset({None})])
-def test_what_is_not_in_stored_form_has_no_type(value: object) -> None:
+def test_a_value_that_is_not_in_stored_form_has_no_type(value: object) -> None:
     with pytest.raises(WrongType):
         type_of(value)
 
@@ -76,7 +78,7 @@ def test_only_strings_numbers_and_bytes_are_keys() -> None:
         (Tag(b"a"), b"a"),
     ],
 )
-def test_a_value_is_brought_into_its_stored_form(value: object, stored: Value) -> None:
+def test_normalize_returns_the_stored_form(value: object, stored: Value) -> None:
     form = normalize(value)
     assert form == stored
     assert str(form) == str(stored)
@@ -87,19 +89,19 @@ def test_a_value_is_brought_into_its_stored_form(value: object, stored: Value) -
     "value",
     [object(), {1: "a"}, set(), {"a", 1}, {("a",)}, {None}, {True, 2}, {frozenset({1})}, bytearray(b"a"), 1j],
 )
-def test_what_a_table_cannot_hold_is_refused_by_name(value: object) -> None:
+def test_a_value_of_an_unsupported_type_is_refused(value: object) -> None:
     with pytest.raises(WrongType):
         normalize(value)
 
 
 @pytest.mark.parametrize("value", ["\ud834", ["a\udd1e"], {"\ud834": 1}, {"\ud834"}])
-def test_half_a_character_is_refused(value: object) -> None:
+def test_a_lone_surrogate_is_refused(value: object) -> None:
     with pytest.raises(WrongType, match="whole characters"):
         normalize(value)
 
 
 @given(items())
-def test_a_stored_value_is_its_own_stored_form(item: Item) -> None:
+def test_the_stored_form_of_a_stored_value_is_itself(item: Item) -> None:
     assert exactly(normalize(item)) == exactly(item)
 
 
@@ -111,7 +113,7 @@ def nested(levels: int, innermost: Value) -> Value:
 
 
 @pytest.mark.parametrize("innermost", ["leaf", frozenset({1}), [], {}])
-def test_a_value_has_32_levels_the_attribute_being_the_first(innermost: Value) -> None:
+def test_a_value_has_at_most_32_levels_including_the_attribute(innermost: Value) -> None:
     deepest = nested(NESTING, innermost)
     assert normalize(deepest) == deepest
     assert nesting_depth(deepest) == NESTING
@@ -142,11 +144,11 @@ def test_a_value_has_32_levels_the_attribute_being_the_first(innermost: Value) -
         (frozenset({b"a", b"bcd"}), 4),
     ],
 )
-def test_sizes_by_the_published_rules(value: Value, size: int) -> None:
+def test_sizes_follow_the_published_rules(value: Value, size: int) -> None:
     assert size_of(value) == size
 
 
-def test_the_size_of_the_book_in_the_size_calculator_of_aws_labs() -> None:
+def test_the_size_of_a_book_equals_that_of_the_aws_labs_calculator() -> None:
     book = {
         "Id": 101,
         "Title": "Book 101 Title",
@@ -161,7 +163,7 @@ def test_the_size_of_the_book_in_the_size_calculator_of_aws_labs() -> None:
     assert item_size(book) == 137
 
 
-def test_the_size_of_the_person_in_the_well_known_calculator() -> None:
+def test_the_size_of_a_person_equals_that_of_a_public_calculator() -> None:
     person = {
         "id": "f0ba8d6c",
         "fullName": "Zac Charles",
@@ -172,15 +174,15 @@ def test_the_size_of_the_person_in_the_well_known_calculator() -> None:
     assert item_size(person) == 71
 
 
-def test_names_count_in_utf_8_bytes() -> None:
+def test_attribute_names_are_measured_in_utf_8_bytes() -> None:
     assert item_size({"手番": "先手"}) == 12
 
 
 @given(values(), values())
-def test_a_list_costs_its_members_one_byte_each_and_three_for_itself(first: Value, second: Value) -> None:
+def test_a_list_takes_three_bytes_and_one_more_per_member(first: Value, second: Value) -> None:
     assert size_of([first, second]) == 3 + 1 + size_of(first) + 1 + size_of(second)
 
 
 @given(texts(), values())
-def test_an_item_costs_its_names_and_values_and_nothing_else(name: str, value: Value) -> None:
+def test_an_item_takes_the_bytes_of_its_names_and_values(name: str, value: Value) -> None:
     assert item_size({name: value}) == len(name.encode()) + size_of(value)
