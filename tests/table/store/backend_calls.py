@@ -1,4 +1,4 @@
-"""Every call that a backend takes, and what AWS wants to have granted for it."""
+"""Every call of a backend, with the permissions that AWS requires for it."""
 
 from collections.abc import Awaitable, Callable
 
@@ -21,16 +21,16 @@ from zataku.table.backend.port import (
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
 
 ENV = "dev"
-# An action and what follows `table/` in the ARN of its resource.
-Needed = tuple[str, str]
+# An action and the part of its resource's ARN after `table/`.
+RequiredPermission = tuple[str, str]
 
 
 class Call(Struct, frozen=True):
-    """A call with what it needs, by AWS's documentation of each operation's permissions."""
+    """A call with the permissions it needs, from AWS's documentation of each operation."""
 
     name: str
-    needs: frozenset[Needed]
-    make: Callable[[Backend], Awaitable[object]]
+    needs: frozenset[RequiredPermission]
+    run: Callable[[Backend], Awaitable[object]]
 
 
 def read_of(table: TableSchema) -> GetItem:
@@ -53,65 +53,66 @@ WRITES = ("PutItem", "UpdateItem", "DeleteItem")
 def calls(tables: tuple[Table, ...] = live.TABLES) -> list[Call]:
     """All calls on one table or index, and all pairs of tables in one call."""
     schemas = [table.schema(ENV) for table in tables]
-    found: list[Call] = []
+    all_calls: list[Call] = []
     for schema in schemas:
-        found += single(schema)
-        found += [
-            made for index in (None, *schema.indexes) for made in (querying(schema, index), scanning(schema, index))
-        ]
-        found += streaming(schema)
-    found += [made for first in schemas for second in schemas for made in together(first, second)]
-    return found
+        all_calls += item_calls(schema)
+        for index in (None, *schema.indexes):
+            all_calls += [query_call(schema, index), scan_call(schema, index)]
+        all_calls += stream_calls(schema)
+    all_calls += [call for first in schemas for second in schemas for call in two_table_calls(first, second)]
+    return all_calls
 
 
-def single(schema: TableSchema) -> list[Call]:
-    found = [Call("get", frozenset({("GetItem", schema.name)}), lambda store: store.get(read_of(schema)))]
+def item_calls(schema: TableSchema) -> list[Call]:
+    calls_on_item = [Call("get", frozenset({("GetItem", schema.name)}), lambda store: store.get(read_of(schema)))]
     for kind in WRITES:
         write = write_of(kind, schema)
-        found.append(Call(kind, frozenset({(kind, schema.name)}), lambda store, write=write: store.write(write)))
-    return found
+        calls_on_item.append(
+            Call(kind, frozenset({(kind, schema.name)}), lambda store, write=write: store.write(write))
+        )
+    return calls_on_item
 
 
-def querying(schema: TableSchema, index: IndexSchema | None) -> Call:
-    where = schema.name if index is None else f"{schema.name}/index/{index.name}"
+def query_call(schema: TableSchema, index: IndexSchema | None) -> Call:
+    resource = schema.name if index is None else f"{schema.name}/index/{index.name}"
     read = QueryItems(schema, "a", index)
-    return Call("query", frozenset({("Query", where)}), lambda store: store.query(read))
+    return Call("query", frozenset({("Query", resource)}), lambda store: store.query(read))
 
 
-def scanning(schema: TableSchema, index: IndexSchema | None) -> Call:
-    where = schema.name if index is None else f"{schema.name}/index/{index.name}"
+def scan_call(schema: TableSchema, index: IndexSchema | None) -> Call:
+    resource = schema.name if index is None else f"{schema.name}/index/{index.name}"
     read = ScanItems(schema, index)
-    return Call("scan", frozenset({("Scan", where)}), lambda store: store.scan(read))
+    return Call("scan", frozenset({("Scan", resource)}), lambda store: store.scan(read))
 
 
-def streaming(schema: TableSchema) -> list[Call]:
+def stream_calls(schema: TableSchema) -> list[Call]:
     if schema.stream is None:
         return []
     stream = f"{schema.name}/stream/2026-02-21T10:30:00.000"
     needs = frozenset((action, stream) for action in ("DescribeStream", "GetRecords", "GetShardIterator"))
     return [
-        Call("changes", needs, lambda store: store.changes(schema, "somebody", 10)),
-        Call("acknowledge", needs, lambda store: store.acknowledge(schema, "somebody", "1")),
-        Call("forget", needs, lambda store: store.forget(schema, "somebody")),
+        Call("changes", needs, lambda store: store.changes(schema, "consumer", 10)),
+        Call("acknowledge", needs, lambda store: store.acknowledge(schema, "consumer", "1")),
+        Call("forget", needs, lambda store: store.forget(schema, "consumer")),
     ]
 
 
-def together(first: TableSchema, second: TableSchema) -> list[Call]:
+def two_table_calls(first: TableSchema, second: TableSchema) -> list[Call]:
     both = (first, second)
     reads = [read_of(schema) for schema in both]
     puts = [PutItem(schema, {key.name: "a" for key in schema.keys}) for schema in both]
-    found = [
-        Call("batch_get", _each("BatchGetItem", both), lambda store: store.batch_get(reads)),
-        Call("snapshot", _each("GetItem", both), lambda store: store.snapshot(reads)),
-        Call("batch_write", _each("BatchWriteItem", both), lambda store: store.batch_write(puts)),
+    pair_calls = [
+        Call("batch_get", _permission_on_each("BatchGetItem", both), lambda store: store.batch_get(reads)),
+        Call("snapshot", _permission_on_each("GetItem", both), lambda store: store.snapshot(reads)),
+        Call("batch_write", _permission_on_each("BatchWriteItem", both), lambda store: store.batch_write(puts)),
     ]
-    for one in (*WRITES, "ConditionCheckItem"):
-        for other in (*WRITES, "ConditionCheckItem"):
-            writes = [write_of(one, first), write_of(other, second)]
-            needs = frozenset({(one, first.name), (other, second.name)})
-            found.append(Call("transact", needs, lambda store, writes=writes: store.transact(writes)))
-    return found
+    for first_kind in (*WRITES, "ConditionCheckItem"):
+        for second_kind in (*WRITES, "ConditionCheckItem"):
+            writes = [write_of(first_kind, first), write_of(second_kind, second)]
+            needs = frozenset({(first_kind, first.name), (second_kind, second.name)})
+            pair_calls.append(Call("transact", needs, lambda store, writes=writes: store.transact(writes)))
+    return pair_calls
 
 
-def _each(action: str, schemas: tuple[TableSchema, ...]) -> frozenset[Needed]:
+def _permission_on_each(action: str, schemas: tuple[TableSchema, ...]) -> frozenset[RequiredPermission]:
     return frozenset((action, schema.name) for schema in schemas)

@@ -1,7 +1,7 @@
-"""IAM's own judgement of a request, as far as policies that only allow things need it.
+"""Evaluation of IAM policies that have only Allow statements.
 
-A request is allowed when some statement has an action and a resource that match it; `*` stands for any text and `?` for
-one character, actions are compared without regard to case.
+A request is allowed when a statement has an action and a resource that match it. `*` matches any text and `?` one
+character; actions are compared without regard to case.
 """
 
 import re
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def allowed(policy: dict[str, Any], action: str, arn: str) -> bool:
-    """True when the policy lets the action through on the resource."""
+    """True when the policy allows the action on the resource."""
     assert policy["Version"] == "2012-10-17"
     return any(_allows(statement, f"dynamodb:{action}", arn) for statement in policy["Statement"])
 
@@ -17,8 +17,8 @@ def allowed(policy: dict[str, Any], action: str, arn: str) -> bool:
 def _allows(statement: dict[str, Any], action: str, arn: str) -> bool:
     assert statement.keys() == {"Effect", "Action", "Resource"}
     assert statement["Effect"] == "Allow"
-    named = any(_matches(pattern.lower(), action.lower()) for pattern in statement["Action"])
-    return named and any(_matches(pattern, arn) for pattern in statement["Resource"])
+    action_matches = any(_matches(pattern.lower(), action.lower()) for pattern in statement["Action"])
+    return action_matches and any(_matches(pattern, arn) for pattern in statement["Resource"])
 
 
 def _matches(pattern: str, text: str) -> bool:

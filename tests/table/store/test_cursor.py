@@ -1,4 +1,4 @@
-"""Cursors: signed, bound to their query, the same after a restart."""
+"""Cursors: signed, bound to their query, valid after a restart."""
 
 from decimal import Decimal
 
@@ -17,12 +17,12 @@ POSITION = {"PK": "GAME#g1", "SK": "MOVE#007", "voteCount": Decimal("1.5"), "raw
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ é"
 
 
-def test_a_cursor_leads_back_to_its_position() -> None:
+def test_a_cursor_is_read_as_its_position() -> None:
     assert read(sign(POSITION, b"q", SECRET), b"q", SECRET) == POSITION
 
 
 @given(st.data())
-def test_changing_any_character_is_noticed(data: st.DataObject) -> None:
+def test_a_cursor_with_any_changed_character_is_refused(data: st.DataObject) -> None:
     cursor = sign(POSITION, b"q", SECRET)
     at = data.draw(st.integers(0, len(cursor) - 1))
     other = data.draw(st.sampled_from(ALPHABET).filter(lambda letter: letter != cursor[at]))
@@ -31,18 +31,18 @@ def test_changing_any_character_is_noticed(data: st.DataObject) -> None:
 
 
 @given(st.text())
-def test_no_text_is_a_cursor_by_chance(text: str) -> None:
+def test_arbitrary_text_is_refused_as_a_cursor(text: str) -> None:
     with pytest.raises(BadCursor):
         read(text, b"q", SECRET)
 
 
 @pytest.mark.parametrize("cut", range(0, 40, 3))
-def test_a_cursor_cut_short_is_refused(cut: int) -> None:
+def test_a_truncated_cursor_is_refused(cut: int) -> None:
     with pytest.raises(BadCursor):
         read(sign(POSITION, b"q", SECRET)[:cut], b"q", SECRET)
 
 
-def test_another_query_or_secret_refuses_it() -> None:
+def test_a_cursor_of_another_query_or_secret_is_refused() -> None:
     cursor = sign(POSITION, b"q", SECRET)
     with pytest.raises(BadCursor):
         read(cursor, b"other", SECRET)
@@ -79,7 +79,7 @@ def test_a_fingerprint_does_not_depend_on_the_process() -> None:
     assert b"['a', 'b', 'c', 'd', 'e']" in query.fingerprint()
 
 
-def test_a_number_is_told_from_its_text() -> None:
+def test_a_number_and_its_text_have_different_fingerprints() -> None:
     level = path(Game, lambda game: game.level)
     span = by_status.partition("x")
     number, text = span.where(level.equals(1.5)), span.where(level.contains("1.5"))

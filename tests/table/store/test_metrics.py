@@ -1,4 +1,4 @@
-"""The counters that a monitor reads."""
+"""Prometheus counters of the calls and units of a store."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def sums(registry: CollectorRegistry) -> dict[tuple[str, str], float]:
     return {(sample.name, sample.labels["pattern"]): sample.value for family in families for sample in family.samples}
 
 
-async def test_a_monitor_reads_calls_and_units_of_every_access_pattern(tmp_path: Path) -> None:
+async def test_calls_and_units_are_counted_per_access_pattern(tmp_path: Path) -> None:
     registry = CollectorRegistry()
     async with await open_embedded(tmp_path / "store.db", [election]) as store:
         registry.register(StoreCollector(store))
@@ -33,7 +33,7 @@ async def test_a_monitor_reads_calls_and_units_of_every_access_pattern(tmp_path:
         }
 
 
-async def test_the_counters_are_counters_with_a_word_of_help(tmp_path: Path) -> None:
+async def test_every_metric_is_a_counter_with_a_help_text(tmp_path: Path) -> None:
     registry = CollectorRegistry()
     async with await open_embedded(tmp_path / "store.db", [election]) as store:
         registry.register(StoreCollector(store))
@@ -42,7 +42,7 @@ async def test_the_counters_are_counters_with_a_word_of_help(tmp_path: Path) -> 
     assert all(family.documentation for family in families)
 
 
-def test_only_the_collector_knows_prometheus() -> None:
+def test_only_the_collector_imports_prometheus() -> None:
     source = Path(__file__).parents[3] / "src/zataku/table"
     users = [file.name for file in source.rglob("*.py") if "prometheus_client" in file.read_text()]
     assert users == ["metrics.py"]

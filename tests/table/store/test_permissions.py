@@ -1,4 +1,4 @@
-"""A permission matrix says what it means, and refuses what means nothing."""
+"""Permission matrices: their wording, and the errors of invalid ones."""
 
 import pytest
 
@@ -8,10 +8,10 @@ from zataku.table.export import design_document
 from zataku.table.schema.design_notes import Departure
 
 
-def test_the_document_row_by_row() -> None:
-    said = [(rights.function, grant.table.name, grant.words) for rights in live.matrix for grant in rights.grants]
+def test_every_row_of_the_documented_matrix_has_its_wording() -> None:
+    rows = [(rights.function, grant.table.name, grant.words) for rights in live.matrix for grant in rights.grants]
     rooms, comments, sockets = (table.name for table in live.TABLES)
-    assert said == [
+    assert rows == [
         ("CreateRoomFunction", rooms, "read and write"),
         ("PostCommentFunction", comments, "read and write"),
         ("PostCommentFunction", sockets, "read, delete"),
@@ -27,7 +27,7 @@ def test_the_document_row_by_row() -> None:
     ]
 
 
-def test_words_for_sets_of_actions() -> None:
+def test_sets_of_actions_are_named_in_words() -> None:
     def words(actions: frozenset[str]) -> str:
         return Grant(live.comments, actions).words  # pyright: ignore[reportArgumentType]
 
@@ -37,32 +37,32 @@ def test_words_for_sets_of_actions() -> None:
     assert words(DELETE | {"PutItem"}) == "delete, PutItem"
 
 
-def test_a_table_twice_in_one_function() -> None:
+def test_two_grants_on_one_table_are_refused() -> None:
     with pytest.raises(DesignError, match="Poster has two grants on LiveComment-Rooms-{env}. Combine their actions"):
         PermissionMatrix({"Poster": [Grant(live.rooms, READ), Grant(live.rooms, WRITE)]})
 
 
-def test_a_function_without_grants() -> None:
+def test_a_function_without_grants_is_refused() -> None:
     with pytest.raises(DesignError, match="Idler has no grants"):
         PermissionMatrix({"Idler": []})
 
 
-def test_a_matrix_without_functions() -> None:
+def test_a_matrix_without_functions_is_refused() -> None:
     with pytest.raises(DesignError, match="has no functions"):
         PermissionMatrix({})
 
 
-def test_a_function_whose_name_no_policy_could_have() -> None:
+def test_a_function_name_that_is_not_valid_in_iam_is_refused() -> None:
     with pytest.raises(DesignError, match="letters, digits, hyphens"):
         PermissionMatrix({"Post Comment": [Grant(live.rooms, READ)]})
 
 
-def test_a_function_that_is_not_in_the_matrix() -> None:
+def test_an_unknown_function_is_refused_with_the_known_ones() -> None:
     with pytest.raises(DesignError, match="has no function 'PostComment'. It has: CreateRoomFunction,"):
         live.matrix["PostComment"]
 
 
-def test_grants_that_mean_nothing() -> None:
+def test_invalid_grants_are_refused() -> None:
     with pytest.raises(DesignError, match="names no action. It takes: GetItem,"):
         Grant(live.rooms, frozenset())
     with pytest.raises(DesignError, match="names DropTable"):

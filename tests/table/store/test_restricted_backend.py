@@ -1,4 +1,4 @@
-"""A limited handle refuses what its function has no right to, the same on every store, and changes nothing."""
+"""A restricted handle refuses every call that its function has no right to, and the store is unchanged."""
 
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -35,57 +35,57 @@ content = path(Comment, lambda comment: comment.content)
 
 @pytest.fixture(params=METERED_STORES)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    async with temporary_store(request.param, tmp_path, live.TABLES) as made:
-        await made.write_many(put=[ROOM, COMMENT, SOCKET])
-        yield made
+    async with temporary_store(request.param, tmp_path, live.TABLES) as opened:
+        await opened.write_many(put=[ROOM, COMMENT, SOCKET])
+        yield opened
 
 
-async def everything(store: Store) -> list[object]:
+async def all_items(store: Store) -> list[object]:
     rows = [entity for table in live.TABLES async for entity in store.scan(table)]
     return sorted(rows, key=repr)
 
 
-async def refused(store: Store, call: Callable[[], Awaitable[object]]) -> NotGranted:
-    """The refusal of a call, after which everything is as it was."""
-    before = await everything(store)
-    with pytest.raises(NotGranted) as found:
+async def assert_not_granted(store: Store, call: Callable[[], Awaitable[object]]) -> NotGranted:
+    """The error of a call that is refused and changes nothing."""
+    before = await all_items(store)
+    with pytest.raises(NotGranted) as refused:
         await call()
-    assert await everything(store) == before
-    return found.value
+    assert await all_items(store) == before
+    return refused.value
 
 
-async def test_posting_a_comment_with_the_rights_of_its_function(store: Store) -> None:
+async def test_a_function_can_make_every_call_it_has_a_right_to(store: Store) -> None:
     poster = store.restricted(live.matrix["PostCommentFunction"])
     second = Comment(room_id="room-1", comment_id="comment-2", seq=2)
     async with poster.transact() as tx:
         tx.check(Room.key(room_id="room-1"), status.equals("OPEN"))
         tx.put(second, if_absent=True)
-    assert [found.connection_id async for found in poster.each(live.connections_in("room-1"))] == ["socket-1"]
+    assert [connection.connection_id async for connection in poster.each(live.connections_in("room-1"))] == ["socket-1"]
     await poster.delete(Connection.key(connection_id="socket-1"))
     assert await store.get(Comment.key(room_id="room-1", comment_id="comment-2")) == second
     assert await store.get(Connection.key(connection_id="socket-1")) is None
 
 
-async def test_a_plan_is_held_to_the_rights_of_its_function(store: Store) -> None:
+async def test_a_plan_needs_the_rights_of_all_its_steps(store: Store) -> None:
     second = Comment(room_id="room-1", comment_id="comment-2", seq=2)
     plan = Plan(put(second, if_absent=True), check(Room.key(room_id="room-1"), status.equals("OPEN")))
-    await refused(store, lambda: store.restricted(live.matrix["GetRoomCommentsFunction"]).write(plan))
-    await refused(store, lambda: store.restricted(live.matrix["JoinRoomFunction"]).write(Plan(put(second))))
+    await assert_not_granted(store, lambda: store.restricted(live.matrix["GetRoomCommentsFunction"]).write(plan))
+    await assert_not_granted(store, lambda: store.restricted(live.matrix["JoinRoomFunction"]).write(Plan(put(second))))
     assert await store.restricted(live.matrix["PostCommentFunction"]).write(plan) == second
 
 
-async def test_a_walk_is_held_to_the_rights_of_its_function(store: Store) -> None:
-    async def walked(function: str) -> list[str]:
+async def test_an_index_scan_needs_the_right_to_scan(store: Store) -> None:
+    async def scan_rooms(function: str) -> list[str]:
         handle = store.restricted(live.matrix[function])
-        return [found.room_id async for found in handle.scan_index(live.by_host, Room)]
+        return [room.room_id async for room in handle.scan_index(live.by_host, Room)]
 
-    assert await walked("GetUserRoomsFunction") == ["room-1"]
-    await refused(store, lambda: walked("PostCommentFunction"))
+    assert await scan_rooms("GetUserRoomsFunction") == ["room-1"]
+    await assert_not_granted(store, lambda: scan_rooms("PostCommentFunction"))
 
 
-async def test_a_refusal_names_function_action_and_table(store: Store) -> None:
+async def test_the_error_names_function_action_and_table(store: Store) -> None:
     poster = store.restricted(live.matrix["PostCommentFunction"])
-    problem = await refused(store, lambda: poster.put(ROOM))
+    problem = await assert_not_granted(store, lambda: poster.put(ROOM))
     table = store.schema(live.rooms).name
     assert problem.message.startswith(f"PostCommentFunction has no right to PutItem on {table}.")
     assert problem.details == {"function": "PostCommentFunction", "action": "PutItem", "table": table, "index": None}
@@ -115,28 +115,28 @@ async def test_a_refusal_names_function_action_and_table(store: Store) -> None:
         ("CreateRoomFunction", "DescribeTable", lambda store: store.index_states()),
     ],
 )
-async def test_calls_that_are_not_granted(
+async def test_a_call_without_a_grant_is_refused(
     store: Store, function: str, action: str, call: Callable[[Store], Awaitable[object]]
 ) -> None:
-    problem = await refused(store, lambda: call(store.restricted(live.matrix[function])))
+    problem = await assert_not_granted(store, lambda: call(store.restricted(live.matrix[function])))
     assert problem.details["action"] == action
 
 
-async def test_a_transaction_is_refused_for_one_of_its_items(store: Store) -> None:
+async def test_a_transaction_is_refused_when_one_of_its_writes_is_not_granted(store: Store) -> None:
     poster = store.restricted(live.matrix["PostCommentFunction"])
 
-    async def closing() -> None:
+    async def post_and_close() -> None:
         async with poster.transact() as tx:
             tx.put(Comment(room_id="room-1", comment_id="comment-2"))
             tx.update(Room.key(room_id="room-1"), status.set("CLOSED"))
 
-    assert (await refused(store, closing)).details["action"] == "UpdateItem"
+    assert (await assert_not_granted(store, post_and_close)).details["action"] == "UpdateItem"
 
 
-async def test_a_batch_is_refused_for_one_of_its_tables(store: Store) -> None:
-    keeper = store.restricted(live.matrix["DisconnectFunction"])
+async def test_a_batch_is_refused_when_one_of_its_tables_is_not_granted(store: Store) -> None:
+    disconnector = store.restricted(live.matrix["DisconnectFunction"])
     other = Connection(connection_id="socket-2")
-    problem = await refused(store, lambda: keeper.write_many(put=[other, COMMENT]))
+    problem = await assert_not_granted(store, lambda: disconnector.write_many(put=[other, COMMENT]))
     assert problem.details["table"] == store.schema(live.comments).name
 
 
@@ -145,13 +145,13 @@ async def test_an_index_needs_its_own_grant(store: Store) -> None:
         {"Narrow": [Grant(live.comments, READ, ())], "Wide": [Grant(live.comments, READ, (live.by_seq,))]}
     )
     narrow, wide = store.restricted(matrix["Narrow"]), store.restricted(matrix["Wide"])
-    assert [found async for found in narrow.each(live.comments_of("room-1"))] == [COMMENT]
-    problem = await refused(store, lambda: narrow.page(live.comments_after("room-1", 0)))
+    assert [comment async for comment in narrow.each(live.comments_of("room-1"))] == [COMMENT]
+    problem = await assert_not_granted(store, lambda: narrow.page(live.comments_after("room-1", 0)))
     assert problem.details["index"] == "seq-index"
     assert (await wide.page(live.comments_after("room-1", 0))).items == [COMMENT]
 
 
-async def test_a_reader_of_the_stream(store: Store) -> None:
+async def test_a_function_with_the_stream_right_can_read_the_stream(store: Store) -> None:
     counter = store.restricted(live.matrix["CountCommentsFunction"])
     stream = counter.stream(live.comments, "counter")
     (change,) = await stream.read()
@@ -161,10 +161,10 @@ async def test_a_reader_of_the_stream(store: Store) -> None:
     await stream.forget()
 
 
-async def test_a_handle_of_a_handle_has_the_rights_of_both(store: Store) -> None:
+async def test_a_handle_of_a_handle_has_only_the_rights_common_to_both(store: Store) -> None:
     joined = store.restricted(live.matrix["JoinRoomFunction"]).restricted(live.matrix["CloseRoomFunction"])
     assert await joined.get(Room.key(room_id="room-1")) == ROOM
-    problem = await refused(store, lambda: joined.put(ROOM))
+    problem = await assert_not_granted(store, lambda: joined.put(ROOM))
     assert problem.details["function"] == "JoinRoomFunction"
 
 
@@ -184,10 +184,10 @@ async def test_units_of_a_handle_are_summed_by_its_store(store: Store) -> None:
     await reader.flush_usage()
     await reader.close()
     pattern = "LiveComment-Rooms-{env}.rooms_of"
-    assert pattern not in {found.pattern for found in await store.backend.usage()}
+    assert pattern not in {usage.pattern for usage in await store.backend.usage()}
     await store.flush_usage()
-    (kept,) = [found for found in await store.backend.usage() if found.pattern == pattern]
-    assert (kept.calls, kept.reads) == (1, 0.5)
+    (saved,) = [usage for usage in await store.backend.usage() if usage.pattern == pattern]
+    assert (saved.calls, saved.reads) == (1, 0.5)
 
 
 async def test_cursors_pass_between_a_store_and_its_handles(store: Store) -> None:
@@ -195,18 +195,18 @@ async def test_cursors_pass_between_a_store_and_its_handles(store: Store) -> Non
     reader = store.restricted(live.matrix["GetRoomCommentsFunction"])
     first = await store.page(live.comments_of("room-1"), limit=1)
     second = await reader.page(live.comments_of("room-1"), limit=1, after=first.cursor)
-    assert [found.comment_id for found in (*first.items, *second.items)] == ["comment-1", "comment-2"]
+    assert [comment.comment_id for comment in (*first.items, *second.items)] == ["comment-1", "comment-2"]
 
 
-async def test_the_table_of_a_grant_must_be_open(tmp_path: Path) -> None:
+async def test_a_grant_on_a_table_that_is_not_open_is_refused(tmp_path: Path) -> None:
     async with temporary_store("embedded", tmp_path, (live.rooms,)) as store:
         with pytest.raises(DesignError, match="LiveComment-Connections-{env} was not opened with this store"):
             store.restricted(live.matrix["JoinRoomFunction"])
 
 
-def test_every_call_of_a_backend_is_decided_on() -> None:
-    asked = {name for name in vars(Backend) if not name.startswith("_")}
-    assert asked <= vars(RestrictedBackend).keys()
+def test_every_call_of_a_backend_is_restricted() -> None:
+    calls = {name for name in vars(Backend) if not name.startswith("_")}
+    assert calls <= vars(RestrictedBackend).keys()
 
 
 MANAGEMENT = {
@@ -223,9 +223,9 @@ MANAGEMENT = {
 
 
 @pytest.mark.parametrize("call", MANAGEMENT)
-async def test_the_store_as_a_whole_is_its_owners(store: Store, call: str) -> None:
+async def test_calls_that_manage_the_whole_store_are_refused(store: Store, call: str) -> None:
     backend = store.restricted(live.matrix["CreateRoomFunction"]).backend
     method = getattr(backend, call)
     assert inspect.iscoroutinefunction(method)
-    problem = await refused(store, lambda: method(*MANAGEMENT[call]))
+    problem = await assert_not_granted(store, lambda: method(*MANAGEMENT[call]))
     assert problem.code == "not_granted"

@@ -1,4 +1,4 @@
-"""RetryPolicy with a busy store."""
+"""Retries of calls that a store refuses or whose reply is lost."""
 
 from collections.abc import Awaitable, Callable
 from random import Random
@@ -9,7 +9,9 @@ from zataku.table import Conflict, Reason, ResultUnknown, TableError, Throttled,
 from zataku.table.store.retry import Retry, RetryPolicy
 
 
-class Waits:
+class RecordedSleep:
+    """A sleep that returns at once and records its seconds."""
+
     def __init__(self) -> None:
         self.seconds: list[float] = []
 
@@ -17,7 +19,7 @@ class Waits:
         self.seconds.append(seconds)
 
 
-def failing(times: int, problem: TableError) -> Callable[[], Awaitable[str]]:
+def fail_then_succeed(times: int, problem: TableError) -> Callable[[], Awaitable[str]]:
     left = iter(range(times))
 
     async def call() -> str:
@@ -33,36 +35,39 @@ REFUSED = TransactionCancelled("x", [Reason("conflict"), Reason("condition_faile
 
 
 @pytest.mark.parametrize("problem", [Throttled("x"), Conflict("x"), CANCELLED])
-async def test_what_was_refused_for_the_moment_is_tried_again(problem: TableError) -> None:
-    waits = Waits()
-    assert await Retry(Random(1), sleep=waits)(failing(3, problem)) == "done"
-    assert len(waits.seconds) == 3
+async def test_a_throttled_or_conflicting_call_is_retried(problem: TableError) -> None:
+    sleep = RecordedSleep()
+    assert await Retry(Random(1), sleep=sleep)(fail_then_succeed(3, problem)) == "done"
+    assert len(sleep.seconds) == 3
 
 
 @pytest.mark.parametrize("problem", [REFUSED, ResultUnknown("x"), TableError("x")])
-async def test_what_was_refused_for_good_is_not(problem: TableError) -> None:
+async def test_a_call_that_failed_for_another_reason_is_not_retried(problem: TableError) -> None:
     with pytest.raises(type(problem)):
-        await Retry(Random(1), sleep=Waits())(failing(1, problem))
+        await Retry(Random(1), sleep=RecordedSleep())(fail_then_succeed(1, problem))
 
 
-async def test_a_lost_reply_is_repeated_only_where_twice_is_once() -> None:
-    assert await Retry(Random(1), sleep=Waits())(failing(1, ResultUnknown("x")), repeatable=True) == "done"
+async def test_a_call_without_a_reply_is_retried_when_it_is_repeatable() -> None:
+    assert (
+        await Retry(Random(1), sleep=RecordedSleep())(fail_then_succeed(1, ResultUnknown("x")), repeatable=True)
+        == "done"
+    )
 
 
-async def test_patience_ends() -> None:
-    waits = Waits()
+async def test_retries_stop_at_the_maximum_number_of_attempts() -> None:
+    sleep = RecordedSleep()
     with pytest.raises(Throttled):
-        await Retry(Random(1), RetryPolicy(max_attempts=4), sleep=waits)(failing(99, Throttled("x")))
-    assert len(waits.seconds) == 3
+        await Retry(Random(1), RetryPolicy(max_attempts=4), sleep=sleep)(fail_then_succeed(99, Throttled("x")))
+    assert len(sleep.seconds) == 3
 
 
-async def test_pauses_grow_to_a_bound_and_differ_between_callers() -> None:
-    waits, others = Waits(), Waits()
-    for random, pause in ((Random(1), waits), (Random(2), others)):
+async def test_delays_grow_up_to_a_maximum_and_differ_between_callers() -> None:
+    sleep, other_sleep = RecordedSleep(), RecordedSleep()
+    for random, recorded in ((Random(1), sleep), (Random(2), other_sleep)):
         with pytest.raises(Throttled):
-            await Retry(random, RetryPolicy(max_attempts=12, first_delay=0.01, max_delay=0.1), sleep=pause)(
-                failing(99, Throttled("x"))
+            await Retry(random, RetryPolicy(max_attempts=12, first_delay=0.01, max_delay=0.1), sleep=recorded)(
+                fail_then_succeed(99, Throttled("x"))
             )
-    assert max(waits.seconds) <= 0.1
-    assert waits.seconds[0] <= 0.02
-    assert waits.seconds != others.seconds
+    assert max(sleep.seconds) <= 0.1
+    assert sleep.seconds[0] <= 0.02
+    assert sleep.seconds != other_sleep.seconds

@@ -1,4 +1,4 @@
-"""Typed writes compiled for a store: no index key is ever left behind."""
+"""Typed writes compiled into requests: every write sets the index keys that it affects."""
 
 from datetime import date
 
@@ -25,35 +25,35 @@ side = path(Move, lambda move: move.side)
 position = path(Move, lambda move: move.position)
 
 
-def after(write: object, item: dict[str, object]) -> dict[str, object]:
+def apply_to(write: object, item: dict[str, object]) -> dict[str, object]:
     assert isinstance(write, write_requests.UpdateItem)
     return apply_update(write.actions, item)
 
 
-def test_an_update_moves_every_index_key_with_what_it_changes() -> None:
+def test_an_update_sets_every_index_key_of_the_fields_it_changes() -> None:
     write = write_requests.update(SCHEMA, MOVE_KEY, [side.set(Side.WHITE), position.set("E4")], None, NOW)
-    left = after(write, binding_of(Move).encode(MOVE))
-    assert left == binding_of(Move).encode(replace(MOVE, side=Side.WHITE, position="E4"))
+    updated = apply_to(write, binding_of(Move).encode(MOVE))
+    assert updated == binding_of(Move).encode(replace(MOVE, side=Side.WHITE, position="E4"))
 
 
-def test_an_update_that_touches_one_key_leaves_the_other_alone() -> None:
+def test_an_update_sets_only_the_index_keys_it_affects() -> None:
     write = write_requests.update(SCHEMA, MOVE_KEY, [side.set(Side.WHITE)], None, NOW)
     assert {action.route for action in write.actions} == {("side",), ("GSI1PK",)}
 
 
-def test_a_field_set_to_none_takes_its_index_key_away() -> None:
+def test_setting_a_field_to_none_removes_its_index_key() -> None:
     day = path(Game, lambda game: game.day)
     write = write_requests.update(SCHEMA, Game.key(game_id="g1"), [day.set(None)], None, NOW)
-    left = after(write, binding_of(Game).encode(replace(GAME, day=date(2026, 2, 21))))
-    assert left == binding_of(Game).encode(replace(GAME, version=2))
+    updated = apply_to(write, binding_of(Game).encode(replace(GAME, day=date(2026, 2, 21))))
+    assert updated == binding_of(Game).encode(replace(GAME, version=2))
 
 
-def test_an_index_key_made_of_a_derived_value_wants_the_whole_item() -> None:
+def test_an_update_of_a_field_behind_a_derived_index_key_is_refused() -> None:
     with pytest.raises(StaleIndexKey, match=r"load the item and `save` it"):
         write_requests.update(SCHEMA, Game.key(game_id="g1"), [status.set("FINISHED")], None, NOW)
 
 
-def test_an_index_key_of_an_unknown_sum_is_refused() -> None:
+def test_an_update_whose_index_key_depends_on_the_stored_value_is_refused() -> None:
     with pytest.raises(StaleIndexKey):
         write_requests.update(SCHEMA, MOVE_KEY, [position.set_if_missing("D3")], None, NOW)
 
@@ -83,11 +83,11 @@ def test_a_saved_item_equals_the_same_item_put(changes: dict[str, object]) -> No
     assert saved == replace(new, version=2)
     assert write.condition is not None
     assert holds(write.condition, before)
-    assert after(write, before) == binding_of(Game).encode(saved)
+    assert apply_to(write, before) == binding_of(Game).encode(saved)
     assert not holds(write.condition, {**before, "version": 2})
 
 
-def test_without_a_version_what_differs_must_still_be_as_it_was() -> None:
+def test_without_a_version_a_save_requires_the_changed_fields_to_be_unchanged() -> None:
     _, write = write_requests.save(SCHEMA, replace(MOVE, vote_count=3), MOVE)
     assert write is not None
     assert write.condition is not None
@@ -98,7 +98,7 @@ def test_without_a_version_what_differs_must_still_be_as_it_was() -> None:
     assert not holds(write.condition, {})
 
 
-def test_an_attribute_that_appears_must_still_be_missing() -> None:
+def test_a_save_that_sets_a_field_requires_it_to_be_missing_still() -> None:
     _, write = write_requests.save(SCHEMA, MOVE, replace(MOVE, vote_count=None))
     assert write is not None
     assert write.condition is not None
@@ -106,20 +106,20 @@ def test_an_attribute_that_appears_must_still_be_missing() -> None:
     assert not holds(write.condition, item)
 
 
-def test_saving_what_is_the_same_writes_nothing() -> None:
+def test_a_save_without_changes_writes_nothing() -> None:
     assert write_requests.save(SCHEMA, GAME, GAME) == (GAME, None)
 
 
-def test_a_save_cannot_move_an_item() -> None:
+def test_a_save_cannot_change_the_key_of_an_item() -> None:
     with pytest.raises(BadKey, match="in a transaction"):
         write_requests.save(SCHEMA, replace(MOVE, turn_number=2), MOVE)
 
 
-def test_a_saved_slug_moves_its_key() -> None:
+def test_a_save_updates_the_index_keys_of_the_changed_fields() -> None:
     kifu = Kifu(username="a", kid="k", slug="one", kifu="")
     _, write = write_requests.save(library.schema(), replace(kifu, slug="two", share_code="S"), kifu)
     assert write is not None
-    assert after(write, binding_of(Kifu).encode(kifu)) == {
+    assert apply_to(write, binding_of(Kifu).encode(kifu)) == {
         "pk": "kifu#uname#a",
         "sk": "kid#k",
         "clsi_sk": "slug#two",
@@ -128,12 +128,12 @@ def test_a_saved_slug_moves_its_key() -> None:
     }
 
 
-def test_an_update_counts_the_version_up() -> None:
+def test_an_update_increments_the_version() -> None:
     write = write_requests.update(SCHEMA, Game.key(game_id="g1"), [winner.set("AI")], None, NOW)
-    assert after(write, binding_of(Game).encode(GAME))["version"] == 2
+    assert apply_to(write, binding_of(Game).encode(GAME))["version"] == 2
 
 
-def test_an_update_wants_an_item_that_is_there_and_alive() -> None:
+def test_an_update_requires_an_item_that_exists_and_has_not_expired() -> None:
     write = write_requests.update(
         SCHEMA, Game.key(game_id="g1"), [winner.set("AI")], winner.missing() | winner.equals(None), NOW
     )
@@ -146,7 +146,7 @@ def test_an_update_wants_an_item_that_is_there_and_alive() -> None:
     assert not holds(write.condition, {})
 
 
-def test_if_absent_takes_the_place_of_an_expired_item() -> None:
+def test_if_absent_replaces_an_expired_item() -> None:
     write = write_requests.put(SCHEMA, GAME, None, True, NOW)
     assert write.condition is not None
     assert holds(write.condition, {})
@@ -173,7 +173,7 @@ def test_edits_and_conditions_of_another_entity_are_refused() -> None:
         write_requests.delete(SCHEMA, MOVE_KEY, winner.exists())  # type: ignore[arg-type]
 
 
-def test_a_nested_edit_touches_its_own_path_only() -> None:
+def test_a_nested_edit_changes_only_its_own_path() -> None:
     limit = path(Game, lambda game: some(game.clock).time_limit)
     write = write_requests.update(SCHEMA, Game.key(game_id="g1"), [limit.set(30)], None, NOW)
     assert write.actions[0] == ex.Assign(("clock", "timeLimit"), ex.Literally(30))

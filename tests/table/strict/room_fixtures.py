@@ -1,4 +1,4 @@
-"""A room of seats in the embedded store, with a strict one around it."""
+"""A table of seats in the embedded backend, and strict backends around it."""
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
@@ -16,11 +16,11 @@ from zataku.table.strict.strict_backend import Faults, StrictBackend
 BY_OWNER = IndexSchema("ByOwner", KeyAttribute("owner"), KeyAttribute("SK"))
 ROOM = TableSchema("Room", KeyAttribute("PK"), KeyAttribute("SK"), indexes=(BY_OWNER,), stream="NEW_AND_OLD_IMAGES")
 
-Strict = Callable[..., StrictBackend]
+StrictFactory = Callable[..., StrictBackend]
 
 
 @pytest.fixture(name="inner")
-async def store_with_a_room(tmp_path: Path) -> AsyncIterator[Backend]:
+async def room_backend(tmp_path: Path) -> AsyncIterator[Backend]:
     backend = EmbeddedBackend(tmp_path / "room.db")
     await backend.start([ROOM])
     yield backend
@@ -28,17 +28,17 @@ async def store_with_a_room(tmp_path: Path) -> AsyncIterator[Backend]:
 
 
 @pytest.fixture(name="strict")
-def strict_store_with_a_room(inner: Backend) -> Strict:
-    """Makes a strict store with the faults given by name, and a seed."""
+def strict_backend_factory(inner: Backend) -> StrictFactory:
+    """Creates a strict backend from a seed and the probabilities of its faults."""
     return lambda seed=1, **faults: StrictBackend(inner, random=Random(seed), faults=Faults(**faults))
 
 
-def seat(number: int, **more: object) -> Item:
-    return {"PK": "ROOM#1", "SK": f"SEAT#{number:03d}", "owner": "aki", "number": number, **more}
+def seat(number: int, **attributes: object) -> Item:
+    return {"PK": "ROOM#1", "SK": f"SEAT#{number:03d}", "owner": "aki", "number": number, **attributes}
 
 
-def put(number: int, condition: ex.Expression | None = None, **more: object) -> PutItem:
-    return PutItem(ROOM, seat(number, **more), condition)
+def put(number: int, condition: ex.Expression | None = None, **attributes: object) -> PutItem:
+    return PutItem(ROOM, seat(number, **attributes), condition)
 
 
 def key(number: int) -> tuple[str, str]:
@@ -58,6 +58,6 @@ async def fill(backend: Backend, count: int) -> None:
         await backend.write(put(number))
 
 
-async def taken(backend: Backend, count: int = 30) -> set[int]:
-    """The numbers of all seats that are really there."""
+async def stored_seats(backend: Backend, count: int = 30) -> set[int]:
+    """The numbers of all stored seats."""
     return {number for number in range(count) if await backend.get(get(number)) is not None}

@@ -1,3 +1,5 @@
+"""Faults that the strict backend injects: conflicts, throttling, stale reads, short pages, unprocessed items."""
+
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -5,19 +7,19 @@ from random import Random
 
 import pytest
 
-from tests.table.strict.room_fixtures import (  # noqa: F401 - the fixtures are found by being here
+from tests.table.strict.room_fixtures import (  # noqa: F401 - pytest finds the fixtures among the names of this module
     BY_OWNER,
     ROOM,
-    Strict,
+    StrictFactory,
     fill,
     get,
     item,
     key,
     put,
+    room_backend,
     seat,
-    store_with_a_room,
-    strict_store_with_a_room,
-    taken,
+    stored_seats,
+    strict_backend_factory,
 )
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import (
@@ -44,7 +46,7 @@ from zataku.table.backend.values import Item
 from zataku.table.strict.strict_backend import Faults, StrictBackend
 
 
-async def test_without_faults_everything_is_as_the_other_store_does_it(inner: Backend, tmp_path: Path) -> None:
+async def test_without_faults_the_strict_backend_behaves_like_the_wrapped_one(inner: Backend, tmp_path: Path) -> None:
     plain = StrictBackend(inner, random=Random(1))
     await plain.write(put(1))
     await plain.transact([put(2), CheckItem(ROOM, key(1), ex.Exists(("PK",)))])
@@ -58,12 +60,12 @@ async def test_without_faults_everything_is_as_the_other_store_does_it(inner: Ba
     await plain.backup(tmp_path / "copy.db")
     await plain.write(put(9))
     await plain.restore(tmp_path / "copy.db")
-    assert await taken(plain) == {2, 3}
+    assert await stored_seats(plain) == {2, 3}
     assert plain.injected == Counter()
 
 
 async def test_the_same_seed_and_calls_meet_the_same_faults(inner: Backend) -> None:
-    async def fates(seed: int) -> list[str]:
+    async def outcomes(seed: int) -> list[str]:
         backend = StrictBackend(inner, random=Random(seed), faults=Faults(conflict=0.3, throttle=0.3, lost_reply=0.3))
         seen: list[str] = []
         for number in range(40):
@@ -74,14 +76,14 @@ async def test_the_same_seed_and_calls_meet_the_same_faults(inner: Backend) -> N
                 seen.append(error.code)
         return seen
 
-    first = await fates(7)
-    assert first == await fates(7)
-    assert first != await fates(8)
+    first = await outcomes(7)
+    assert first == await outcomes(7)
+    assert first != await outcomes(8)
     assert set(first) == {"done", "conflict", "throttled", "result_unknown"}
 
 
-async def test_polling_a_stream_does_not_change_the_fate_of_other_calls(inner: Backend) -> None:
-    async def fates(polls: int) -> list[bool]:
+async def test_reading_a_stream_does_not_change_the_faults_of_other_calls(inner: Backend) -> None:
+    async def outcomes(polls: int) -> list[bool]:
         backend = StrictBackend(inner, random=Random(3), faults=Faults(throttle=0.5))
         seen: list[bool] = []
         for _ in range(20):
@@ -94,22 +96,24 @@ async def test_polling_a_stream_does_not_change_the_fate_of_other_calls(inner: B
                 seen.append(False)
         return seen
 
-    assert await fates(0) == await fates(2)
+    assert await outcomes(0) == await outcomes(2)
 
 
 @pytest.mark.parametrize(
     "write", [put(1), UpdateItem(ROOM, key(1), (ex.Increase(("n",), 1),)), DeleteItem(ROOM, key(0))]
 )
-async def test_a_conflicting_write_wrote_nothing(inner: Backend, strict: Strict, write: Write) -> None:
+async def test_a_conflicting_write_changes_nothing(inner: Backend, strict: StrictFactory, write: Write) -> None:
     await inner.write(put(0))
     backend = strict(conflict=1)
     with pytest.raises(Conflict):
         await backend.write(write)
-    assert await taken(inner) == {0}
+    assert await stored_seats(inner) == {0}
     assert backend.injected == {"conflict": 1}
 
 
-async def test_a_conflicting_transaction_wrote_nothing_and_says_where(inner: Backend, strict: Strict) -> None:
+async def test_a_conflicting_transaction_changes_nothing_and_names_the_conflicting_items(
+    inner: Backend, strict: StrictFactory
+) -> None:
     for seed in range(20):
         with pytest.raises(TransactionCancelled) as caught:
             await strict(seed, conflict=1).transact([put(1), put(2), put(3)], token=f"token-{seed}")
@@ -118,16 +122,16 @@ async def test_a_conflicting_transaction_wrote_nothing_and_says_where(inner: Bac
         assert len(codes) == 3
         assert "conflict" in codes
         assert set(codes) <= {"conflict", None}
-    assert await taken(inner) == set()
+    assert await stored_seats(inner) == set()
 
 
-async def test_a_snapshot_can_be_cancelled_too(strict: Strict) -> None:
+async def test_a_snapshot_can_be_cancelled_by_a_conflict(strict: StrictFactory) -> None:
     with pytest.raises(TransactionCancelled) as caught:
         await strict(conflict=1).snapshot([get(1), get(2)])
     assert caught.value.conflict
 
 
-async def test_a_throttled_call_did_nothing(inner: Backend, strict: Strict) -> None:
+async def test_a_throttled_call_changes_nothing(inner: Backend, strict: StrictFactory) -> None:
     backend = strict(throttle=1)
     calls = [
         lambda: backend.get(get(1)),
@@ -143,10 +147,10 @@ async def test_a_throttled_call_did_nothing(inner: Backend, strict: Strict) -> N
         with pytest.raises(Throttled):
             await call()
     assert backend.injected == {"throttle": len(calls)}
-    assert await taken(inner) == set()
+    assert await stored_seats(inner) == set()
 
 
-async def test_trying_again_overcomes_refusals(strict: Strict) -> None:
+async def test_repeating_a_refused_write_succeeds_in_the_end(strict: StrictFactory) -> None:
     backend = strict(conflict=0.5, throttle=0.3)
     for number in range(10):
         while True:
@@ -157,11 +161,11 @@ async def test_trying_again_overcomes_refusals(strict: Strict) -> None:
                 continue
     assert backend.injected["conflict"]
     assert backend.injected["throttle"]
-    assert await taken(backend.inner) == set(range(10))
+    assert await stored_seats(backend.inner) == set(range(10))
 
 
-async def test_a_stale_read_shows_an_earlier_state_and_a_strong_one_never(strict: Strict) -> None:
-    backend, behind = strict(stale_read=1), Counter[str]()
+async def test_a_stale_read_returns_an_earlier_state_and_a_strong_read_never_does(strict: StrictFactory) -> None:
+    backend, stale_reads = strict(stale_read=1), Counter[str]()
     for version in range(50):
         await backend.write(put(1, version=version))
         fresh = item(await backend.get(get(1)))
@@ -169,32 +173,32 @@ async def test_a_stale_read_shows_an_earlier_state_and_a_strong_one_never(strict
         assert fresh["version"] == version
         stale = item(await backend.get(get(1, strong=False)))
         assert stale is None or stale["version"] <= version
-        behind["get"] += stale != fresh
+        stale_reads["get"] += stale != fresh
         for index in (None, BY_OWNER):
             page = await backend.query(QueryItems(ROOM, "aki" if index else "ROOM#1", index))
             rows = [item(row) for row in page.rows]
             assert all(row is not None and row["version"] <= version for row in rows)
-            behind[index.name if index else "table"] += rows != [fresh]
+            stale_reads[index.name if index else "table"] += rows != [fresh]
         exact = await backend.query(QueryItems(ROOM, "ROOM#1", strong=True))
         assert [item(row) for row in exact.rows] == [fresh]
-    assert set(behind) == {"get", "table", "ByOwner"}
-    assert all(behind.values())
+    assert set(stale_reads) == {"get", "table", "ByOwner"}
+    assert all(stale_reads.values())
     assert backend.injected["stale_read"] == 150
 
 
-async def pages(
+async def read_pages(
     read: Callable[[Position | None], QueryItems | ScanItems], backend: StrictBackend
 ) -> tuple[list[Rows], list[int]]:
     """All pages of a read, and the numbers of the seats on them."""
-    found: list[Rows] = []
+    pages: list[Rows] = []
     start: Position | None = None
     while True:
-        asked = read(start)
-        page = await (backend.query(asked) if isinstance(asked, QueryItems) else backend.scan(asked))
-        found.append(page)
+        request = read(start)
+        page = await (backend.query(request) if isinstance(request, QueryItems) else backend.scan(request))
+        pages.append(page)
         start = page.resume
         if start is None:
-            return found, [seat["number"] for page in found for row in page.rows if (seat := item(row))]
+            return pages, [seat["number"] for page in pages for row in page.rows if (seat := item(row))]
 
 
 ODD = ex.OneOf(ex.Attribute(("number",)), tuple(ex.Literally(number) for number in range(1, 30, 2)))
@@ -212,35 +216,35 @@ ODD = ex.OneOf(ex.Attribute(("number",)), tuple(ex.Literally(number) for number 
         (lambda start: ScanItems(ROOM, start=start, limit=7, filter=ODD), list(range(1, 30, 2))),
     ],
 )
-async def test_short_pages_show_each_item_exactly_once(
-    strict: Strict, read: Callable[[Position | None], QueryItems | ScanItems], expected: list[int]
+async def test_short_pages_return_each_item_exactly_once(
+    strict: StrictFactory, read: Callable[[Position | None], QueryItems | ScanItems], expected: list[int]
 ) -> None:
     backend = strict(short_page=0.9)
     await fill(backend, 30)
-    found, numbers = await pages(read, backend)
+    pages, numbers = await read_pages(read, backend)
     assert (sorted(numbers) if isinstance(read(None), ScanItems) else numbers) == expected
     assert backend.injected["short_page"]
-    assert len(found) > 1
-    assert all(page.count == len(page.rows) <= page.scanned for page in found)
-    assert sum(page.scanned for page in found) == 30
+    assert len(pages) > 1
+    assert all(page.count == len(page.rows) <= page.scanned for page in pages)
+    assert sum(page.scanned for page in pages) == 30
 
 
-async def test_counting_over_short_pages_counts_everything(strict: Strict) -> None:
+async def test_a_count_over_short_pages_is_complete(strict: StrictFactory) -> None:
     backend = strict(short_page=1)
     await fill(backend, 30)
-    found, _ = await pages(lambda start: QueryItems(ROOM, "ROOM#1", start=start, count_only=True), backend)
-    assert len(found) > 2
-    assert sum(page.count for page in found) == 30
+    pages, _ = await read_pages(lambda start: QueryItems(ROOM, "ROOM#1", start=start, count_only=True), backend)
+    assert len(pages) > 2
+    assert sum(page.count for page in pages) == 30
 
 
-async def test_a_page_of_one_cannot_be_shorter(strict: Strict) -> None:
+async def test_a_page_of_one_item_is_not_shortened(strict: StrictFactory) -> None:
     backend = strict(short_page=1)
     await fill(backend, 2)
     assert (await backend.query(QueryItems(ROOM, "ROOM#1", limit=1))).count == 1
     assert backend.injected["short_page"] == 0
 
 
-async def test_unprocessed_writes_are_not_done_and_get_done_when_sent_again(strict: Strict) -> None:
+async def test_unprocessed_writes_happen_when_they_are_sent_again(strict: StrictFactory) -> None:
     backend = strict(unprocessed=1)
     await fill(backend, 5)
     waiting: list[PutItem | DeleteItem] = [DeleteItem(ROOM, key(number)) for number in range(5)]
@@ -252,14 +256,14 @@ async def test_unprocessed_writes_are_not_done_and_get_done_when_sent_again(stri
         rounds += 1
         assert len(waiting) < before
         undone = {int(w.item["number"] if isinstance(w, PutItem) else w.key[1][-3:]) for w in waiting}  # type: ignore[index]
-        there = await taken(backend.inner)
-        assert there & set(range(5, 25)) == set(range(5, 25)) - undone
-        assert there & set(range(5)) == undone & set(range(5))
+        stored = await stored_seats(backend.inner)
+        assert stored & set(range(5, 25)) == set(range(5, 25)) - undone
+        assert stored & set(range(5)) == undone & set(range(5))
     assert rounds > 1
     assert backend.injected["unprocessed"] == rounds - 1
 
 
-async def test_a_bad_batch_is_refused_as_a_whole(strict: Strict) -> None:
+async def test_an_invalid_batch_changes_nothing(strict: StrictFactory) -> None:
     backend = strict(unprocessed=1)
     with pytest.raises(TooManyItems):
         await backend.batch_write([put(number) for number in range(26)])
@@ -267,32 +271,32 @@ async def test_a_bad_batch_is_refused_as_a_whole(strict: Strict) -> None:
         await backend.batch_write([put(1), put(2), DeleteItem(ROOM, key(1))])
     with pytest.raises(SameItemTwice):
         await backend.batch_get([get(1), get(2), get(1)])
-    assert await taken(backend.inner) == set()
+    assert await stored_seats(backend.inner) == set()
 
 
-async def test_unprocessed_reads_come_when_asked_again(strict: Strict) -> None:
+async def test_unprocessed_reads_succeed_when_they_are_sent_again(strict: StrictFactory) -> None:
     backend = strict(unprocessed=1)
     await fill(backend, 20)
-    missing, found, rounds = list(range(25)), dict[int, Item | None](), 0
+    missing, received, rounds = list(range(25)), dict[int, Item | None](), 0
     while missing:
-        answers = await backend.batch_get([get(number) for number in missing])
-        assert len(answers) == len(missing)
-        done = {number: item(row) for number, row in zip(missing, answers, strict=True) if row != "unprocessed"}  # type: ignore[arg-type]
+        replies = await backend.batch_get([get(number) for number in missing])
+        assert len(replies) == len(missing)
+        done = {number: item(row) for number, row in zip(missing, replies, strict=True) if row != "unprocessed"}  # type: ignore[arg-type]
         assert done
-        found |= done
+        received |= done
         missing = [number for number in missing if number not in done]
         rounds += 1
     assert rounds > 1
-    assert found == {number: seat(number) if number < 20 else None for number in range(25)}
+    assert received == {number: seat(number) if number < 20 else None for number in range(25)}
 
 
-def test_a_rough_day_has_every_fault_and_a_quiet_one_none() -> None:
+def test_rough_faults_include_every_fault_and_no_faults_include_none() -> None:
     rough, quiet = Faults.rough(), Faults.none()
     assert all(0 < getattr(rough, name) < 1 for name in rough.__struct_fields__)
     assert not any(getattr(quiet, name) for name in quiet.__struct_fields__)
 
 
-@pytest.mark.parametrize("chance", [-0.1, 1.1])
-def test_a_probability_lies_between_0_and_1(chance: float) -> None:
+@pytest.mark.parametrize("probability", [-0.1, 1.1])
+def test_a_probability_outside_0_to_1_is_refused(probability: float) -> None:
     with pytest.raises(ValueError, match="from 0 to 1"):
-        Faults(throttle=chance)
+        Faults(throttle=probability)
