@@ -73,7 +73,7 @@ def test_a_name_that_is_taken_is_said_under_its_field(
     other = Visitor(browser, server.url, screen=PHONE)
     page = other.open("/sign-up")
     sign_up(page, name)
-    expect(page.get_by_text("That name is taken. Pick another.")).to_be_visible()
+    expect(page.get_by_text("That name is taken. Choose another one.")).to_be_visible()
     sign_up(page, f"{name} 2", "short")
     expect(page.get_by_label("Password", exact=True)).to_have_attribute("aria-invalid", "true")
     other.close()

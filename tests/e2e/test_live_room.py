@@ -135,7 +135,7 @@ def come_in(talk: Talk) -> None:
 def test_a_talk_is_opened_joined_commented_and_flies_over_the_slides(talk: Talk) -> None:
     come_in(talk)
     talk.ada.page.get_by_role("button", name="Change name").click()
-    talk.ada.page.get_by_label("Name to go by").fill("Ada")
+    talk.ada.page.get_by_label("Nickname").fill("Ada")
     talk.ada.page.get_by_role("button", name="Use it").click()
     talk.ada.post_comment("why is <i>this</i> typed?")
     expect(flying(talk.overlay, "why is <i>this</i> typed?")).to_be_visible()
@@ -185,7 +185,7 @@ def test_the_host_moderates_and_every_act_is_in_the_log(talk: Talk) -> None:
     host.get_by_role("button", name="Pause comments").click()
     expect(talk.ada.page.get_by_text("Comments are paused for a moment.")).to_be_visible()
     expect(talk.ada.page.get_by_role("button", name="Send", exact=True)).to_be_disabled()
-    host.get_by_role("button", name="Take comments again").click()
+    host.get_by_role("button", name="Resume comments").click()
     expect(talk.ada.page.get_by_text("Comments are paused for a moment.")).to_be_hidden()
 
     slow = host.get_by_role("group", name="Slow mode")
@@ -197,25 +197,25 @@ def test_the_host_moderates_and_every_act_is_in_the_log(talk: Talk) -> None:
     slow.get_by_role("radio", name="Off").check()
     expect(talk.ada.page.get_by_text(re.compile(r"You can send again in \d+ s"))).to_be_hidden()
 
-    host.get_by_label("Word to keep out").fill("SPAM")
-    host.get_by_role("button", name="Keep out", exact=True).click()
-    expect(host.get_by_role("button", name="Let “spam” in again")).to_be_visible()
+    host.get_by_label("Word to block").fill("SPAM")
+    host.get_by_role("button", name="Block", exact=True).click()
+    expect(host.get_by_role("button", name="Unblock “spam”")).to_be_visible()
     talk.bo.post_comment("buy spam")
-    expect(talk.bo.page.get_by_text("There's a word in it this room keeps out.")).to_be_visible()
+    expect(talk.bo.page.get_by_text("Your comment has a word that's blocked in this room.")).to_be_visible()
 
     talk.act(talk.host, "something rude", "Block sender")
-    expect(host.get_by_role("button", name=re.compile("^Let in again"))).to_be_visible()
+    expect(host.get_by_role("button", name=re.compile("^Unblock(?! “)"))).to_be_visible()
     talk.bo.post_comment("me again")
     expect(talk.bo.page.get_by_text("The host has blocked you from this room.")).to_be_visible()
-    host.get_by_role("button", name=re.compile("^Let in again")).first.click()
+    host.get_by_role("button", name=re.compile("^Unblock(?! “)")).first.click()
     log = host.get_by_role("region", name="Log")
-    expect(log).to_contain_text("Let a sender in again")
+    expect(log).to_contain_text("Unblocked a sender")
     more = log.get_by_role("button", name=re.compile("^Show all"))
     if more.count():
         more.click()
     for did in (
         "Pinned a comment", "Marked as answered", "Hid a comment", "Showed a comment again", "Paused comments",
-        "Took comments again", "Slow mode: 30 seconds", "Slow mode off", "Kept a word out", "Blocked a sender",
+        "Resumed comments", "Slow mode: 30 seconds", "Slow mode off", "Blocked a word", "Blocked a sender",
     ):  # fmt: skip
         expect(log).to_contain_text(did)
     talk.bo.post_comment("thank you")

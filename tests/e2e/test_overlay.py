@@ -255,5 +255,5 @@ def test_the_end_is_said_for_a_moment_and_then_there_is_nothing(screen: Open, ro
 def test_an_overlay_of_no_room_says_so(browser: Browser, talks: ServerProcess) -> None:
     page = browser.new_page(locale="en")
     page.goto(f"{talks.url}/live/00000000-0000-4000-8000-000000000000/overlay")
-    expect(page.locator(".note")).to_have_text("There's no such room. Check the address.")
+    expect(page.locator(".note")).to_have_text("No such room. Check the link.")
     page.close()

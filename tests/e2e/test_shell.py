@@ -166,7 +166,7 @@ def test_letters_are_counted_as_people_count_them(browser: Browser, server: Serv
     page = visitor.open("/live")
     name = page.get_by_label("Name of the room")
     name.fill("🍵" * 103)
-    expect(page.get_by_text("Take 3 characters off.")).to_be_visible()
+    expect(page.get_by_text("Make it 3 characters shorter.")).to_be_visible()
     page.get_by_role("button", name="Open a room").click()
     expect(name).to_be_focused()
     assert page.url.endswith("/live")

@@ -26,7 +26,7 @@ class ApiKeys:
     ) -> tuple[Token, ApiKey]:
         """A new key, at most ten per account. Its token is returned this once and not stored."""
         if len(await self.of(account_id)) >= MAX_KEYS:
-            raise Conflict(f"You can have {MAX_KEYS} keys. Revoke one you no longer use.", code="too_many_keys")
+            raise Conflict(f"You can have up to {MAX_KEYS} keys. Revoke one you no longer use.", code="too_many_keys")
         token, now = Token.generate(account_id), now_ms(self._clock)
         expires_at = None if days is None else expiry(now, days * DAY)
         try:

@@ -54,7 +54,9 @@ def sender_blocked() -> RequestError:
 
 def word_blocked() -> RequestError:
     """The comment has a blocked word. The error does not name it, so that nobody can find the list by trying."""
-    return Forbidden("There's a word in it this room keeps out. Try saying it another way.", code="blocked_word")
+    return Forbidden(
+        "Your comment has a word that's blocked in this room. Try saying it another way.", code="blocked_word"
+    )
 
 
 def too_fast(retry_after: float) -> RequestError:
@@ -110,12 +112,12 @@ def already_upvoted() -> RequestError:
 
 def too_many_pins() -> RequestError:
     """The room has as many pinned comments as it can show."""
-    return Conflict(f"{MAX_PINS} comments can be pinned. Unpin one first.", code="too_many_pins", most=MAX_PINS)
+    return Conflict(f"Up to {MAX_PINS} comments can be pinned. Unpin one first.", code="too_many_pins", most=MAX_PINS)
 
 
 def too_many_blocks(most: int) -> RequestError:
     """The room has as many blocks as are checked for each comment."""
-    return Conflict(f"{most} can be kept out. Let one in first.", code="too_many_blocks", most=most)
+    return Conflict(f"Up to {most} can be blocked. Unblock one first.", code="too_many_blocks", most=most)
 
 
 def own_comment() -> RequestError:

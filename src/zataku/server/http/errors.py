@@ -141,7 +141,7 @@ def request_error_of(error: TableError) -> RequestError | None:
         case Throttled() | TableConflict() | TransactionCancelled() | StoreUnreachable() | IndexNotReady():
             return Unavailable(STATUS_ERRORS[503][1])
         case StoreFull():
-            return Unavailable("The server has run out of space. Tell whoever runs it.", code="store_full")
+            return Unavailable("The server has run out of space. Tell its admin.", code="store_full")
         case StoreClosed():
             return Unavailable(STATUS_ERRORS[503][1])
         case _:
