@@ -3,28 +3,28 @@ import { buildUrl, ApiError, call } from './api'
 
 afterEach(() => vi.unstubAllGlobals())
 
-function answers(body: string | null, init: ResponseInit = {}): ReturnType<typeof vi.fn> {
+function stubFetch(body: string | null, init: ResponseInit = {}): ReturnType<typeof vi.fn> {
   const fetch = vi.fn(() => Promise.resolve(new Response(body, init)))
   vi.stubGlobal('fetch', fetch)
   return fetch
 }
 
-async function refused(promise: Promise<unknown>): Promise<ApiError> {
+async function apiErrorOf(promise: Promise<unknown>): Promise<ApiError> {
   const error = await promise.then(() => null, (reason: unknown) => reason)
   expect(error).toBeInstanceOf(ApiError)
   return error as ApiError
 }
 
-test('names in a path cannot leave it', () => {
+test('parameters in a path are escaped', () => {
   expect(buildUrl('/api/keys/{id}', { path: { id: '../me?x=1#y' } })).toBe('/api/keys/..%2Fme%3Fx%3D1%23y')
 })
 
-test('what is not given is not asked', () => {
+test('an undefined query parameter is left out', () => {
   expect(buildUrl('/api/jobs', { query: { state: 'dead', after: undefined, limit: 5 } })).toBe('/api/jobs?state=dead&limit=5')
 })
 
-test('a body travels as JSON, and the answer comes back as it is', async () => {
-  const fetch = answers('{"name":"さくら"}')
+test('a body is sent as JSON, and the parsed response is returned', async () => {
+  const fetch = stubFetch('{"name":"さくら"}')
   expect(await call('POST /api/sessions', { body: { name: 'さくら', password: 'secret' } })).toEqual({ name: 'さくら' })
   const [url, init] = fetch.mock.calls[0] as [string, RequestInit]
   expect(url).toBe('/api/sessions')
@@ -32,34 +32,34 @@ test('a body travels as JSON, and the answer comes back as it is', async () => {
   expect(new Headers(init.headers).get('Content-Type')).toBe('application/json')
 })
 
-test('an empty answer is an answer', async () => {
-  answers(null, { status: 204 })
+test('an empty response is undefined', async () => {
+  stubFetch(null, { status: 204 })
   expect(await call('DELETE /api/sessions/current')).toBeUndefined()
 })
 
-test('a refusal keeps its code, its details and how long to wait', async () => {
+test('an error has the code, the message and the retry time of the response', async () => {
   const body = '{"error":{"code":"too_many_requests","message":"Slowly","details":{"retry_after":2.5}}}'
-  answers(body, { status: 429, headers: { 'Retry-After': '3' } })
-  const error = await refused(call('GET /api/me'))
+  stubFetch(body, { status: 429, headers: { 'Retry-After': '3' } })
+  const error = await apiErrorOf(call('GET /api/me'))
   expect(error).toMatchObject({ status: 429, code: 'too_many_requests', message: 'Slowly', retryAfter: 3 })
 })
 
-test('an error page of something in between is an error without a code of ours', async () => {
-  answers('<h1>Bad gateway</h1>', { status: 502, statusText: 'Bad Gateway' })
-  expect(await refused(call('GET /api/me'))).toMatchObject({ status: 502, code: 'unexpected' })
+test('an error page of a proxy has the code unexpected', async () => {
+  stubFetch('<h1>Bad gateway</h1>', { status: 502, statusText: 'Bad Gateway' })
+  expect(await apiErrorOf(call('GET /api/me'))).toMatchObject({ status: 502, code: 'unexpected' })
 })
 
-test('a page where JSON was expected is no answer', async () => {
-  answers('<h1>Sign in to the Wi-Fi</h1>', { status: 200 })
-  expect(await refused(call('GET /api/me'))).toMatchObject({ code: 'unexpected' })
+test('a successful response that is not JSON is an error', async () => {
+  stubFetch('<h1>Sign in to the Wi-Fi</h1>', { status: 200 })
+  expect(await apiErrorOf(call('GET /api/me'))).toMatchObject({ code: 'unexpected' })
 })
 
-test('a server that cannot be reached is told apart from one that says no', async () => {
+test('an unreachable server has the code offline', async () => {
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')))
-  expect(await refused(call('GET /api/me'))).toMatchObject({ status: 0, code: 'offline' })
+  expect(await apiErrorOf(call('GET /api/me'))).toMatchObject({ status: 0, code: 'offline' })
 })
 
-test('an aborted call is neither', async () => {
+test('an aborted call rejects with an AbortError', async () => {
   const stop = new AbortController()
   stop.abort()
   vi.stubGlobal('fetch', (_: string, init: RequestInit) => Promise.reject(init.signal?.reason))

@@ -20,7 +20,7 @@ async function loadLanguage(lang: string): Promise<typeof import('./texts.svelte
   return { ...texts, ...(await import('./formats')) }
 }
 
-test('a number chooses its form, and is written as the language writes it', async () => {
+test('a number selects the plural form and is formatted for the language', async () => {
   const { t } = await loadLanguage('en')
   expect(t('admin.itemCount', { n: 1 })).toBe('1 item')
   expect(t('admin.itemCount', { n: 0 })).toBe('0 items')
@@ -32,18 +32,18 @@ test('a language without plurals has one form', async () => {
   expect([1, 2].map((n) => t('admin.itemCount', { n }))).toEqual(['1件', '2件'])
 })
 
-test('what has no text shows its key, and what has no value its name', async () => {
+test('a missing text shows its key, and a missing value its placeholder', async () => {
   const { t } = await loadLanguage('en')
   expect(t('nobody.said')).toBe('nobody.said')
   expect(t('accounts.welcome')).toBe('Welcome, {name}.')
 })
 
-test('names are put in as they are', async () => {
+test('values are inserted verbatim', async () => {
   const { t } = await loadLanguage('en')
   expect(t('accounts.welcome', { name: '{name} $& <b>' })).toBe('Welcome, {name} $& <b>.')
 })
 
-test('a language that the pages do not have is read in English', async () => {
+test('an unsupported language falls back to English', async () => {
   const { language } = await loadLanguage('fr')
   expect(language.current).toBe('en')
 })
@@ -56,7 +56,7 @@ test('another language is remembered in this browser and marked on the document'
   expect(page.cookie).toMatch(/^zataku_language=ko;.*Path=\/.*SameSite=Lax.*Secure/)
 })
 
-test('times and sizes in the units that leave them short', async () => {
+test('times and sizes have the unit that keeps them short', async () => {
   const { ago, bytes, dollars, duration } = await loadLanguage('en')
   expect([0, 90_000, 90_061_000].map((ms) => duration(ms))).toEqual(['0 sec', '1 min 30 sec', '1 day 1 hr'])
   expect((await loadLanguage('ja')).duration(171_000_000)).toBe('1日23時間')

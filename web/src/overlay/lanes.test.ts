@@ -59,7 +59,7 @@ function talk(seed: number, comments: number): { flown: Flown[]; waited: number 
   return { flown, waited }
 }
 
-test.each([1, 2, 3, 4])('of thousands of comments no two ever touch, and the gap is kept (%i)', (seed) => {
+test.each([1, 2, 3, 4])('of thousands of comments no two overlap or come closer than the gap (%i)', (seed) => {
   const { flown, waited } = talk(seed, 3_000)
   expect(waited).toBeGreaterThan(100)
   const slack: number[] = []
@@ -81,7 +81,7 @@ describe('a lane', () => {
     expect(lanes.count).toBe(3)
   })
 
-  test('is free again as soon as the last one is wholly in and a gap behind it', () => {
+  test('is free once the last comment is fully on the stage with a gap behind it', () => {
     const lanes = new Lanes()
     const low = { ...STAGE, height: 50 }
     lanes.place(0, low, 400, 100)
@@ -89,7 +89,7 @@ describe('a lane', () => {
     expect(lanes.place(4_500, low, 10, 100)?.start).toBe(4_500)
   })
 
-  test('is not free for one that would catch up before the left edge', () => {
+  test('is not free for a comment that would catch up before the left edge', () => {
     const lanes = new Lanes()
     const low = { ...STAGE, height: 50 }
     lanes.place(0, low, 400, 100)
@@ -98,7 +98,7 @@ describe('a lane', () => {
     expect(lanes.place(9_250, low, 10, 200)).toBeDefined()
   })
 
-  test('is not free while what starts further out has not come past', () => {
+  test('is not free before a comment that started further out has passed', () => {
     const lanes = new Lanes()
     lanes.place(0, { ...STAGE, width: 3_000, height: 50 }, 100, 100)
     const narrow = { ...STAGE, height: 50 }
@@ -106,14 +106,14 @@ describe('a lane', () => {
     expect(lanes.place(21_500, narrow, 10, 100)).toBeDefined()
   })
 
-  test('is free when what flew in it was hidden', () => {
+  test('is free when its comment was hidden', () => {
     const lanes = new Lanes()
     const low = { ...STAGE, height: 50 }
     lanes.remove(lanes.place(0, low, 400, 100)!)
     expect(lanes.place(0, low, 400, 100)).toBeDefined()
   })
 
-  test('lies across older ones of another height', () => {
+  test('is not free while it overlaps lanes of another height', () => {
     const lanes = new Lanes()
     lanes.place(0, STAGE, 400, 100)
     const larger = { ...STAGE, laneHeight: 75 }
@@ -121,7 +121,7 @@ describe('a lane', () => {
     expect(lanes.place(0, larger, 400, 100)).toBeUndefined()
   })
 
-  test('there is always one', () => {
+  test('exists on a stage without height', () => {
     expect(laneCount({ width: 100, height: 0, laneHeight: 60 })).toBe(1)
   })
 })

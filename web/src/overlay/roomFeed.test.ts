@@ -47,13 +47,13 @@ function reconnect(after: number, rest: object): FakeSocket {
   return socket
 }
 
-test('what was said before is not calls, what is said from now on is, once', () => {
+test('comments from before joining are not reported, new ones are, once', () => {
   const socket = join()
   deliverEvents(socket, 10, [{ k: 'commented', comment: comment(2) }, { k: 'commented', comment: comment(3) }])
   expect(calls).toEqual(['commented c3'])
 })
 
-test('after a short outage what was missed is calls late', () => {
+test('after a short outage the missed comments are reported late', () => {
   join()
   const missed = comment(3)
   const socket = reconnect(9_000, { at: { epoch: 3, seq: 11 } })
@@ -62,7 +62,7 @@ test('after a short outage what was missed is calls late', () => {
   expect(calls).toEqual(['commented c3'])
 })
 
-test('after a long outage only the latest of what was missed is calls, by events or by a snapshot', () => {
+test('after a long outage only the latest missed comments are reported, from events or a snapshot', () => {
   join()
   const socket = reconnect(60_000, { at: { epoch: 3, seq: 12 } })
   deliverEvents(socket, 10, [{ k: 'commented', comment: comment(3, 11_000) }, { k: 'commented', comment: comment(4, 9_000) }])
@@ -84,7 +84,7 @@ test('the age of a comment is measured by the server’s clock', () => {
   expect(calls).toEqual(['commented c4'])
 })
 
-test('what is hidden, deleted or taken back is calls at once, and what went during an outage on coming back', () => {
+test('a removed comment is reported at once, and one removed during an outage after reconnecting', () => {
   const socket = join()
   deliverEvents(socket, 10, [{ k: 'gone', commentId: 'c2', deleted: true }])
   expect(calls).toContain('removed c2')
@@ -93,7 +93,7 @@ test('what is hidden, deleted or taken back is calls at once, and what went duri
   expect(calls.filter((one) => one.startsWith('removed'))).toEqual(['removed c1', 'removed c2'])
 })
 
-test('the latest pin is shown; without it the one before, and a hidden one not while it is hidden', () => {
+test('the latest pin is reported, the one before it after unpinning, and none while it is hidden', () => {
   const socket = join(snapshot([comment(1), comment(2)], { standing: { pinned: [comment(1)] } }))
   deliverEvents(socket, 10, [
     { k: 'pinned', comment: comment(2) },
@@ -105,14 +105,14 @@ test('the latest pin is shown; without it the one before, and a hidden one not w
   expect(calls.filter((one) => one.startsWith('pinned'))).toEqual(['pinned c2', 'pinned c1', 'pinned c2', 'pinned c1', 'pinned nothing'])
 })
 
-test('reactions pass, and a changed room is calls', () => {
+test('reactions and changes of the room are reported', () => {
   const socket = join()
   socket.deliver({ t: 'passing', to: 'live/A', events: [{ k: 'reacted', clap: 4 }] })
   deliverEvents(socket, 10, [{ k: 'changed', room: { roomId: 'A', name: 'Types', status: 'OPEN', createdAt: '', code: '482159' } }])
   expect(calls).toEqual(['clap 4', 'room 482159'])
 })
 
-test('a room that closes is left for good, however it is calls', () => {
+test('a closed room is reported once and never joined again', () => {
   const socket = join()
   deliverEvents(socket, 10, [{ k: 'closed' }])
   socket.deliver({ t: 'gone', to: 'live/A', error: { code: 'room_closed', message: '', details: {} } })
@@ -122,7 +122,7 @@ test('a room that closes is left for good, however it is calls', () => {
   expect(FakeSocket.opened).toHaveLength(1)
 })
 
-test('a room that is not there is calls apart from one that ended', () => {
+test('a missing room and a closed one are reported differently', () => {
   for (const [code, end] of [['not_found', 'missing'], ['room_closed', 'closed']] as const) {
     join(undefined)
     FakeSocket.last.deliver({ t: 'gone', to: 'live/A', error: { code, message: '', details: {} } })

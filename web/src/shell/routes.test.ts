@@ -15,14 +15,14 @@ describe('the page at a path', () => {
     expect(matchRoute('/live/').route.isRoom).toBe(false)
   })
 
-  it('of a room’s number is a room, too', () => {
+  it('of a room’s number is a room as well', () => {
     const { route, params } = matchRoute('/l/482159')
     expect(params).toEqual({ code: '482159' })
     expect([route.page, route.system, route.isRoom]).toEqual(['live', 'live', true])
     expect(matchRoute('/l').isKnown).toBe(false)
   })
 
-  it('is missing for everything else, even for what cannot be decoded', () => {
+  it('is missing for any other path, including one that cannot be decoded', () => {
     for (const path of ['/nope', '/live/a/b', '/live/%E0%A4%A', '/Sign-in', '/api/me']) {
       expect(matchRoute(path)).toMatchObject({ isKnown: false, route: { page: 'missing' } })
     }
@@ -36,11 +36,11 @@ test('signing in on a page leads back to it', () => {
   expect(returnPath('/live/abc?tab=log#end', ORIGIN)).toBe('/live/abc?tab=log#end')
 })
 
-test('the home page and the sign-in pages themselves need no way back', () => {
+test('the home page and the sign-in pages have no return path', () => {
   for (const path of ['/', '/sign-in', '/sign-up']) expect(signInPath(path, ORIGIN)).toBe('/sign-in')
 })
 
-test('nothing leads to another site', () => {
+test('a return path never leads to another site', () => {
   for (const next of [null, '', '//evil.example/live', 'https://evil.example/live', '/\\evil.example', 'javascript:alert(1)', '/api/me', '/nowhere', '/sign-in?next=/live']) {
     expect(returnPath(next, ORIGIN)).toBe('/')
   }

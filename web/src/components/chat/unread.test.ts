@@ -23,7 +23,7 @@ test('a removed or restored entry is not new', () => {
   expect(tracker.unread).toBe(1)
 })
 
-test('while the list is held, new entries wait, and removed ones go', () => {
+test('while the list is held, new entries wait and removed ones disappear', () => {
   const tracker = trackerOf(1, 2)
   tracker.hold(true)
   expect(tracker.update([1, 2, 3, 4], true)).toEqual([3, 4])

@@ -24,7 +24,7 @@ describe('joining', () => {
     expect(socket.sent.map((message) => 'to' in message && message.to)).toEqual(['live/A', 'home', 'live/B'])
   })
 
-  test('a refusal ends the topic and says why', () => {
+  test('a refused join ends the subscription with the reason', () => {
     const { received } = subscribe()
     const socket = FakeSocket.last.welcome()
     socket.deliver({ t: 'refused', id: 1, error: { code: 'not_found', message: 'No such room', details: {} } })
@@ -61,7 +61,7 @@ describe('joining', () => {
     expect(socket.countSent('join')).toBe(2)
   })
 
-  test('an answer to an earlier request to join is passed over', () => {
+  test('the reply to an earlier join request is ignored', () => {
     const { received, subscription } = subscribe()
     const socket = FakeSocket.last.welcome()
     subscription.leave()
@@ -72,7 +72,7 @@ describe('joining', () => {
     expect(second.received.snapshots).toEqual(['new'])
   })
 
-  test('who joins a topic again leaves it first, and the earlier page hears nothing more', () => {
+  test('subscribing to a topic again leaves it first, and the earlier subscription receives nothing more', () => {
     const { received, subscription, socket } = joinRoom()
     const second = subscribe()
     expect(socket.sent.slice(-2).map((message) => message.t)).toEqual(['leave', 'join'])
@@ -84,8 +84,8 @@ describe('joining', () => {
   })
 })
 
-describe('coming back', () => {
-  test('a lost socket comes back after a pause and every topic goes on after its place', () => {
+describe('reconnecting', () => {
+  test('a lost socket reconnects after a delay, and every topic resumes after its last event', () => {
     let last = 'c-10'
     const { received, socket } = joinRoom({ since: () => last })
     subscribe('home')
@@ -107,7 +107,7 @@ describe('coming back', () => {
     expect(page.phases).toEqual(['connecting', 'open', 'lost', 'open'])
   })
 
-  test('pauses grow up to a quarter of a minute, and begin anew only after a steady while', () => {
+  test('the delay grows to 15 seconds and is reset only after a stable connection', () => {
     subscribe()
     const waits: number[] = []
     for (let tries = 0; tries < 8; tries += 1) {
@@ -125,7 +125,7 @@ describe('coming back', () => {
     expect(FakeSocket.opened).toHaveLength(10)
   })
 
-  test('a page that is looked at again does not wait', () => {
+  test('a page that becomes visible reconnects at once', () => {
     const { socket } = joinRoom()
     socket.disconnect()
     page.connection.wake()
@@ -134,7 +134,7 @@ describe('coming back', () => {
     expect(FakeSocket.opened).toHaveLength(2)
   })
 
-  test('a socket that missed a beat while the machine slept is replaced on waking, a live one is not', () => {
+  test('a socket that missed a heartbeat during sleep is replaced on waking, a live one is not', () => {
     const { socket } = joinRoom()
     vi.setSystemTime(Date.now() + 24_000)
     page.connection.wake()
@@ -144,7 +144,7 @@ describe('coming back', () => {
     expect(FakeSocket.last).not.toBe(socket)
   })
 
-  test('a server that is silent for two and a half beats is lost', () => {
+  test('a connection without a heartbeat for two and a half intervals is lost', () => {
     const { socket } = joinRoom()
     vi.advanceTimersByTime(30_000)
     socket.deliver({ t: 'beat', now: Date.now() })
@@ -155,7 +155,7 @@ describe('coming back', () => {
     expect(socket.readyState).toBe(3)
   })
 
-  test('what an abandoned socket still says is not received', () => {
+  test('messages of an abandoned socket are ignored', () => {
     const { received, socket } = joinRoom()
     vi.advanceTimersByTime(50_000)
     deliverEvents(socket, 10, ['late'])
@@ -171,7 +171,7 @@ describe('coming back', () => {
     expect(FakeSocket.opened).toHaveLength(2)
   })
 
-  test('a server that stops says when to come back', () => {
+  test('a stopping server says when to reconnect', () => {
     const { socket } = joinRoom()
     socket.deliver({ t: 'come_back', after: 730 })
     socket.disconnect()
@@ -181,7 +181,7 @@ describe('coming back', () => {
     expect(FakeSocket.opened).toHaveLength(2)
   })
 
-  test('a topic without a room is fetched anew after coming back, and when events were left out', () => {
+  test('a topic without a room is reported as missed after reconnecting and when events were dropped', () => {
     const { received } = subscribe('home')
     confirmJoin(FakeSocket.last.welcome())
     expect(received.missed).toBe(0)
@@ -193,14 +193,14 @@ describe('coming back', () => {
     expect(received.missed).toBe(2)
   })
 
-  test('when somebody signs in, everything is received afresh on a new socket', () => {
+  test('an explicit reconnect joins every topic from the start on a new socket', () => {
     const { socket } = joinRoom()
     page.connection.reconnect()
     expect(FakeSocket.last).not.toBe(socket)
     expect(FakeSocket.last.welcome().lastSent('join')).not.toHaveProperty('at')
   })
 
-  test('the socket rests after the last topic was left, and a topic wakes it', () => {
+  test('the socket closes after the last topic was left, and a new topic opens it', () => {
     const { subscription, socket } = joinRoom()
     subscription.leave()
     expect(socket.lastSent('leave')).toEqual({ t: 'leave', to: 'live/A' })
@@ -224,7 +224,7 @@ describe('coming back', () => {
 })
 
 describe('commands', () => {
-  test('a command is settled by its own answer', async () => {
+  test('a command is settled by its own reply', async () => {
     const { subscription, socket } = joinRoom()
     const first = subscription.execute({ k: 'comment', content: 'a' })
     const second = subscription.execute({ k: 'comment', content: 'b' })
@@ -235,34 +235,34 @@ describe('commands', () => {
     expect(await first).toBeUndefined()
   })
 
-  test('a refusal rejects with the code of the server', async () => {
+  test('a refused command rejects with the error of the server', async () => {
     const { subscription, socket } = joinRoom()
-    const asked = subscription.execute({ k: 'comment' })
+    const command = subscription.execute({ k: 'comment' })
     const error = { code: 'room_closed', message: 'Closed', details: { since: 4 } }
     socket.deliver({ t: 'refused', id: socket.lastSent('do').id, error })
-    await expect(asked).rejects.toMatchObject({ code: 'room_closed', message: 'Closed', details: { since: 4 } })
+    await expect(command).rejects.toMatchObject({ code: 'room_closed', message: 'Closed', details: { since: 4 } })
   })
 
-  test('a command whose answer is lost is unsettled, and is not sent again', async () => {
+  test('a command whose reply is lost is unsettled and not sent again', async () => {
     const { subscription, socket } = joinRoom()
-    const asked = subscription.execute({ k: 'comment' })
+    const command = subscription.execute({ k: 'comment' })
     socket.disconnect()
-    await expect(asked).rejects.toMatchObject({ code: 'unsettled' })
+    await expect(command).rejects.toMatchObject({ code: 'unsettled' })
     vi.advanceTimersByTime(500)
     const next = FakeSocket.last.welcome()
     confirmJoin(next, { at: { epoch: 3, seq: 10 } })
     expect(next.countSent('do')).toBe(0)
   })
 
-  test('a command that is not answered in time is unsettled, and its late answer is passed over', async () => {
+  test('a command without a reply in time is unsettled, and a late reply is ignored', async () => {
     const { subscription, socket } = joinRoom()
-    const asked = expect(subscription.execute({ k: 'comment' })).rejects.toMatchObject({ code: 'unsettled' })
+    const command = expect(subscription.execute({ k: 'comment' })).rejects.toMatchObject({ code: 'unsettled' })
     vi.advanceTimersByTime(20_000)
-    await asked
+    await command
     socket.deliver({ t: 'done', id: socket.lastSent('do').id, result: 'late' })
   })
 
-  test('without a joined topic nothing is sent, and whoever asks knows it', async () => {
+  test('nothing is sent before the topic is joined, and the caller is told', async () => {
     const { subscription } = subscribe()
     const socket = FakeSocket.last.welcome()
     await expect(subscription.execute({ k: 'comment' })).rejects.toMatchObject({ code: 'offline' })
@@ -271,7 +271,7 @@ describe('commands', () => {
     expect(socket.sent).toHaveLength(1)
   })
 
-  test('bytes go up and come down under the channel of their topic', () => {
+  test('binary messages carry the channel of their topic in both directions', () => {
     const received: number[][] = []
     const { subscription, socket } = joinRoom({ onBinary: (payload) => received.push([...payload]) })
     expect(subscription.sendBinary(new Uint8Array([9, 8]))).toBe(true)
@@ -282,8 +282,8 @@ describe('commands', () => {
   })
 })
 
-describe('the time of the server', () => {
-  test('the nearest of the last beats counts, and a clock that was set is followed', () => {
+describe('the server clock', () => {
+  test('the offset is that of the fastest recent heartbeat, and follows a clock that was set', () => {
     const { socket } = joinRoom()
     socket.deliver({ t: 'beat', now: Date.now() + 400 })
     socket.deliver({ t: 'beat', now: Date.now() + 100 })

@@ -4,7 +4,7 @@ import { deliverEvents, joinRoom, confirmJoin, useFakeServer } from './fixtures'
 
 useFakeServer()
 
-test('events are told in order and once', () => {
+test('events are delivered in order and once', () => {
   const { received, socket } = joinRoom()
   deliverEvents(socket, 10, ['a', 'b'])
   deliverEvents(socket, 10, ['a', 'b'])
@@ -14,14 +14,14 @@ test('events are told in order and once', () => {
   expect(socket.countSent('join')).toBe(1)
 })
 
-test('events of others move the place without being told', () => {
+test('events for others advance the position without being delivered', () => {
   const { received, socket } = joinRoom()
   socket.deliver({ t: 'events', to: 'live/A', epoch: 3, after: 10, seq: 14, events: [] })
   deliverEvents(socket, 14, ['a'])
   expect(received.events).toEqual(['a'])
 })
 
-test('after a gap the page joins anew after the last event that it has', () => {
+test('after a gap the topic is joined again from the last event', () => {
   const { received, socket } = joinRoom()
   deliverEvents(socket, 10, ['a'])
   deliverEvents(socket, 12, ['c'])
@@ -33,7 +33,7 @@ test('after a gap the page joins anew after the last event that it has', () => {
   expect(received.events).toEqual(['a', 'b', 'c', 'd'])
 })
 
-test('a second gap in a row begins afresh', () => {
+test('a second gap in a row joins without a position', () => {
   const { received, socket } = joinRoom()
   deliverEvents(socket, 12, ['c'])
   confirmJoin(socket, { at: { epoch: 3, seq: 13 } })
@@ -44,14 +44,14 @@ test('a second gap in a row begins afresh', () => {
   expect(received).toMatchObject({ snapshots: [{ name: 'room' }, 'fresh'], events: ['d'] })
 })
 
-test('events that overlap with what the page has are asked for anew, not told twice', () => {
+test('overlapping events are requested again, not delivered twice', () => {
   const { received, socket } = joinRoom()
   deliverEvents(socket, 9, ['z', 'a'])
   expect(received.events).toEqual([])
   expect(socket.lastSent('join')).toMatchObject({ at: { epoch: 3, seq: 10 } })
 })
 
-test('another epoch is only believed with a snapshot', () => {
+test('events of another epoch are ignored until a snapshot', () => {
   const { received, socket } = joinRoom()
   deliverEvents(socket, 10, ['x'], 4)
   expect(received.events).toEqual([])
@@ -60,7 +60,7 @@ test('another epoch is only believed with a snapshot', () => {
   expect(received.events).toEqual(['y'])
 })
 
-test('a room that resumes in another epoch without a snapshot is joined afresh', () => {
+test('a room that resumes in another epoch without a snapshot is joined without a position', () => {
   const { socket } = joinRoom()
   socket.disconnect()
   vi.advanceTimersByTime(500)
@@ -70,14 +70,14 @@ test('a room that resumes in another epoch without a snapshot is joined afresh',
   expect(next.lastSent('join')).not.toHaveProperty('at')
 })
 
-test('a snapshot in between replaces what was known, and events go on after it', () => {
+test('a snapshot moves the position, and later events follow it', () => {
   const { received, socket } = joinRoom()
   socket.deliver({ t: 'snapshot', to: 'live/A', at: { epoch: 5, seq: 100 }, snapshot: 'later' })
   deliverEvents(socket, 100, ['a'], 5)
   expect(received).toMatchObject({ snapshots: [{ name: 'room' }, 'later'], events: ['a'] })
 })
 
-test('a page that fails at one event does not keep others from theirs', () => {
+test('a listener that throws does not stop later events', () => {
   const reported = vi.fn()
   vi.stubGlobal('reportError', reported)
   const { socket } = joinRoom({ onEvents: () => { throw new Error('page') } })

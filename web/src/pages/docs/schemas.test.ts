@@ -29,7 +29,7 @@ const spec: Spec = {
 }
 const makeKey = { $ref: '#/components/schemas/MakeKey' }
 
-test('types are read in one line each', () => {
+test('every field has its type on one line', () => {
   expect(fieldLines(spec, makeKey).map(({ name, type, optional }) => [name, type, optional])).toEqual([
     ['label', 'string, 1–40 characters', false],
     ['days', 'integer, 1–3650 | null', true],
@@ -38,20 +38,20 @@ test('types are read in one line each', () => {
   expect(typeOf(spec, { type: 'object', additionalProperties: makeKey })).toBe('{ [name]: MakeKey }')
 })
 
-test('a type within itself ends', () => {
+test('a recursive type ends', () => {
   const move = { $ref: '#/components/schemas/Move' }
   expect(fieldLines(spec, move)).toMatchObject([{ name: 'next', type: 'Move[]' }])
   expect(exampleOf(spec, move)).toEqual({ next: [null] })
 })
 
-test('operations stand under their tags, and tags without any do not', () => {
+test('operations are grouped by tag, without empty tags', () => {
   expect(byTag(spec).map(([tag, operations]) => [tag, operations.map(({ id }) => id)])).toEqual([
     ['live', ['one_room', 'no_room']],
     ['accounts', ['make_key']],
   ])
 })
 
-test('every word that is sought must occur', () => {
+test('a search needs every word to occur', () => {
   const all = byTag(spec).flatMap(([, operations]) => operations)
   expect(filterOperations(all, 'GET room').map(({ id }) => id)).toEqual(['one_room'])
   expect(filterOperations(all, 'get keys')).toEqual([])
@@ -62,7 +62,7 @@ function called(id: string, security?: Spec['security']): ReturnType<typeof snip
   return snippetFor(spec, { ...operation!, security }, 'http://table')
 }
 
-test('a line for the shell survives quotes, and has a key where one is taken', () => {
+test('a curl command escapes quotes and has a key where one is accepted', () => {
   expect(called('make_key', [{ session: [] }, { key: [] }]).text).toBe(
     `curl -X POST 'http://table/api/keys' -H 'Authorization: Bearer zk_…' -H 'Content-Type: application/json' ` +
       `-d '{"label":"Ada'\\''s","days":1,"scopes":["live:read"]}'`,
@@ -70,7 +70,7 @@ test('a line for the shell survives quotes, and has a key where one is taken', (
   expect(called('one_room', []).text).toBe(`curl 'http://table/api/live/rooms/ROOM_ID'`)
 })
 
-test('what refuses keys is called from a browser', () => {
+test('an operation that refuses keys is a fetch for the browser', () => {
   expect(called('make_key', [{ session: [] }])).toEqual({
     tool: 'fetch',
     text: `await fetch('/api/keys', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({"label":"Ada's","days":1,"scopes":["live:read"]}) })`,

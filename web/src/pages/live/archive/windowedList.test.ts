@@ -37,7 +37,7 @@ async function scrollThrough(list: WindowedList, up: boolean): Promise<Set<numbe
   return seen
 }
 
-test('a long list is read to its end and back, a window at a time, and none is missed', async () => {
+test('a long list scrolls to its end and back, a window at a time, without a missing row', async () => {
   const list = new WindowedList(sourceOf(2345))
   await list.open()
   expect(list.isAtStart).toBe(true)
@@ -49,7 +49,7 @@ test('a long list is read to its end and back, a window at a time, and none is m
   expect(list).toMatchObject({ isAtEnd: false, isAtStart: true })
 })
 
-test('a place far away is opened there, and one can go on in both directions', async () => {
+test('a distant position opens there and scrolls in both directions', async () => {
   const list = new WindowedList(sourceOf(2000))
   await list.open()
   await list.open(comment(1500).seq)
@@ -61,33 +61,33 @@ test('a place far away is opened there, and one can go on in both directions', a
   expect(numbers(list)[0]).toBe(1450)
 })
 
-test('a place that is at hand is not fetched again', async () => {
+test('a loaded position is not fetched again', async () => {
   const source = sourceOf(2000)
-  let asked = 0
-  const list = new WindowedList({ ...source, after: (place) => { asked += 1; return source.after(place) } })
+  let requests = 0
+  const list = new WindowedList({ ...source, after: (place) => { requests += 1; return source.after(place) } })
   await list.open()
   await list.open(comment(120).seq)
-  expect(asked).toBe(1)
+  expect(requests).toBe(1)
   expect(numbers(list)).toContain(120)
 })
 
-test('the last of two places that were asked for is the one that counts', async () => {
-  const answers: (() => void)[] = []
+test('of two requested positions the last one counts', async () => {
+  const replies: (() => void)[] = []
   const source = sourceOf(5000)
-  const list = new WindowedList({ ...source, after: (place) => new Promise((resolve) => answers.push(() => resolve(source.after(place)))) })
+  const list = new WindowedList({ ...source, after: (place) => new Promise((resolve) => replies.push(() => resolve(source.after(place)))) })
   const first = list.open(comment(1000).seq)
   const second = list.open(comment(3000).seq)
-  answers[1]!()
+  replies[1]!()
   expect(await second).toBe(true)
-  answers[0]!()
+  replies[0]!()
   expect(await first).toBe(false)
   expect(numbers(list)[0]).toBe(3000)
 })
 
-test('what fails is said and can be asked for again', async () => {
+test('a failed request is reported and can be repeated', async () => {
   const source = sourceOf(500)
   let broken = true
-  const list = new WindowedList({ ...source, after: (place) => (broken ? Promise.reject(new Error('away')) : source.after(place)) })
+  const list = new WindowedList({ ...source, after: (place) => (broken ? Promise.reject(new Error('offline')) : source.after(place)) })
   expect(await list.open()).toBe(false)
   expect(list).toMatchObject({ busy: false, isAtEnd: true })
   expect(list.error).toBeInstanceOf(Error)
@@ -96,14 +96,14 @@ test('what fails is said and can be asked for again', async () => {
   expect(list.error).toBeNull()
 })
 
-test('what a search found goes on to its end and is all kept', async () => {
+test('the results of a search are loaded to the end and all stay', async () => {
   const list = new WindowedList(sourceOf(1500, false))
   await list.open()
   expect((await scrollThrough(list, false)).size).toBe(1500)
   expect(list.rows.length).toBe(1500)
 })
 
-test('a short talk is there at once', async () => {
+test('a short list is loaded at once', async () => {
   const list = new WindowedList(sourceOf(3))
   expect(list.isAtEnd).toBe(false)
   await list.open()
@@ -113,7 +113,7 @@ test('a short talk is there at once', async () => {
   expect(numbers(list)).toEqual([1, 3])
 })
 
-test('the place before a place', () => {
+test('the position before another stops at zero', () => {
   expect(seqBefore('000010000001')).toBe('000010000000')
   expect(seqBefore('000000000000')).toBe('000000000000')
 })

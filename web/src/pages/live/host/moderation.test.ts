@@ -60,7 +60,7 @@ function answer(status: number, body: unknown): void {
 
 const contents = (moderation: HostModeration): string[] => moderation.hidden.map((one) => one.content)
 
-test('an act is reported by its response and over the socket, and counts once', async () => {
+test('an action reported by its response and over the socket counts once', async () => {
   const moderation = await loadModeration({ words: ['zebra'] })
   const done = moderation.act({ k: 'block_word', word: 'Ape' })
   expect(requests[0]!.body).toEqual({ k: 'block_word', word: 'Ape' })
@@ -72,7 +72,7 @@ test('an act is reported by its response and over the socket, and counts once', 
   expect(moderation.log).toHaveLength(1)
 })
 
-test('nothing is shown as done before the server says so, and not twice at a time', async () => {
+test('an action shows only after its response, and is not sent twice at a time', async () => {
   const moderation = await loadModeration()
   const act = { k: 'mark', commentId: 'id-2', mark: 'HIDDEN' } as const
   const first = moderation.act(act)
@@ -86,7 +86,7 @@ test('nothing is shown as done before the server says so, and not twice at a tim
   expect(moderation.isBusy(act)).toBe(false)
 })
 
-test('a late response does not revert an undo that came meanwhile', async () => {
+test('a late response does not revert a later undo', async () => {
   const moderation = await loadModeration()
   const hidden = moderation.act({ k: 'mark', commentId: 'id-2', mark: 'HIDDEN' })
   room.onModerated!(entry('1', 'HIDE', 'id-2'))
@@ -120,12 +120,12 @@ test('a deletion has no undo, and the comment’s text leaves the log', async ()
   expect(moderation.log.map((one) => one.about)).toEqual([undefined, undefined])
 })
 
-test('a rejected act shows its error, and nothing changes', async () => {
+test('a rejected action shows its error and changes nothing', async () => {
   const moderation = await loadModeration()
   const pinned = moderation.act({ k: 'mark', commentId: 'id-1', mark: 'PINNED' })
   answer(409, { error: { code: 'too_many_pins', message: '', details: { most: 5 } } })
   expect(await pinned).toBe(false)
-  expect(host.toasts.at(-1)!.text).toBe('5 comments can be pinned. Unpin one first.')
+  expect(host.toasts.at(-1)!.text).toBe('Up to 5 comments can be pinned. Unpin one first.')
   expect(moderation.log).toEqual([])
   const away = moderation.act({ k: 'pause' })
   answer(403, { error: { code: 'not_the_host', message: '', details: {} } })
@@ -196,15 +196,15 @@ test('a failed load keeps the known state, and can be requested again', async ()
 
 test('the actions of a comment are labelled by their effect', async () => {
   const moderation = await loadModeration({ senders: [{ commentId: 'id-2', at: '' }] })
-  const seat = { state: 'open' as const, pinned: [comment(2)], answered: new Set(['id-2']), hidden: new Set(['id-3']), isMine: (one: LiveCommentView) => one.seq === comment(3).seq }
-  const labels = (seq: number): string[] => host.actionsFor(seat, moderation, comment(seq)).map((deed) => deed.label)
+  const room = { state: 'open' as const, pinned: [comment(2)], answered: new Set(['id-2']), hidden: new Set(['id-3']), isMine: (one: LiveCommentView) => one.seq === comment(3).seq }
+  const labels = (seq: number): string[] => host.actionsFor(room, moderation, comment(seq)).map((action) => action.label)
   expect(labels(1)).toEqual(['Pin', 'Mark answered', 'Hide', 'Block sender', 'Delete'])
-  expect(labels(2)).toEqual(['Unpin', 'Ask again', 'Hide', 'Let in again', 'Delete'])
+  expect(labels(2)).toEqual(['Unpin', 'Mark unanswered', 'Hide', 'Unblock', 'Delete'])
   // Hidden, and the host's own.
   expect(labels(3)).toEqual(['Show again', 'Delete'])
-  // Nobody comes in any more, so nobody needs to be kept out.
-  expect(host.actionsFor({ ...seat, state: 'closed' }, moderation, comment(1)).map((deed) => deed.name)).not.toContain('block')
-  const [pin, , , block, remove] = host.actionsFor(seat, moderation, comment(2))
+  // In a closed room there is no one to block.
+  expect(host.actionsFor({ ...room, state: 'closed' }, moderation, comment(1)).map((action) => action.name)).not.toContain('block')
+  const [pin, , , block, remove] = host.actionsFor(room, moderation, comment(2))
   expect(pin!.act).toEqual({ k: 'mark', commentId: 'id-2', mark: 'PINNED', on: false })
   expect(block!.act).toEqual({ k: 'block_sender', commentId: 'id-2', on: false })
   expect(remove!.irreversible).toBe(true)

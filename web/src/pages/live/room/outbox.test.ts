@@ -62,13 +62,13 @@ test('while the outcome is unknown, it is tried a few times and then reported', 
   const room = await enter()
   const socket = confirmJoin([])
   const posting = room.post(HELLO)
-  const told = expect(posting).rejects.toMatchObject({ code: 'unsettled' })
+  const rejection = expect(posting).rejects.toMatchObject({ code: 'unsettled' })
   for (let tries = 1; tries <= 5; tries++) {
     await vi.waitFor(() => expect(socket.countSent('do')).toBe(tries))
     reject(socket, 'unsettled')
     await vi.advanceTimersByTimeAsync(5_000)
   }
-  await told
+  await rejection
   expect(socket.countSent('do')).toBe(5)
   expect(room.isRetrying).toBe(false)
 })
@@ -93,14 +93,14 @@ test('a comment that was never sent is reported at once', async () => {
 
 test('a room that closes while a comment is being sent does not keep it waiting', async () => {
   const { room, posting } = await lostReply()
-  const told = expect(posting).rejects.toMatchObject({ code: 'unsettled' })
+  const rejection = expect(posting).rejects.toMatchObject({ code: 'unsettled' })
   const socket = FakeSocket.last.welcome()
   socket.deliver({ t: 'refused', id: socket.lastSent('join').id, error: { code: 'room_closed', message: '', details: {} } })
-  await told
+  await rejection
   await vi.waitFor(() => expect(room.state).toBe('closed'))
 })
 
-test('the cooldown is counted by the clock, so that a phone that slept has waited, too', async () => {
+test('the cooldown is counted by the clock, including the time that a phone slept', async () => {
   const { Cooldown } = await import('./outbox.svelte')
   const cooldown = new Cooldown()
   cooldown.start(30)
@@ -117,7 +117,7 @@ test('the cooldown is counted by the clock, so that a phone that slept has waite
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('an id is a UUID of version 4, in small letters, and never the same', async () => {
+test('an id is a unique UUID of version 4 in lower case', async () => {
   const { newCommentId } = await import('./outbox.svelte')
   const ids = Array.from({ length: 50 }, newCommentId)
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)

@@ -31,7 +31,7 @@ test('a reconnected page resumes after the last comment, and missed comments app
   expect(contents(room)).toEqual(['c1', 'c2', 'c3', 'c4'])
 })
 
-test('comments that did not fit into a snapshot are fetched, and new ones meanwhile leave no gap', async () => {
+test('comments beyond the snapshot are fetched, and new ones during that leave no gap', async () => {
   const room = await enter()
   responses[after(1)] = [{ comments: [comment(2), comment(3)], more: true }]
   responses[after(3)] = [{ comments: [comment(4)] }]
@@ -148,7 +148,7 @@ test('an upvote counts once, is remembered by this browser, and never counts bac
   expect([...(await enter()).upvoted]).toEqual(['id-1'])
 })
 
-test('an upvote that was there before is fine, and one that was refused can be given again', async () => {
+test('a repeated upvote counts as given, and a refused one can be tried again', async () => {
   const room = await enter()
   const socket = confirmJoin([comment(1), comment(2)])
   const first = room.upvote('id-1')
@@ -174,7 +174,7 @@ test('reactions are summed up, and no more are sent than the room counts', async
   expect(room.react('aha')).toBe(true)
 })
 
-test('one’s own comment can be taken back for a minute', async () => {
+test('a sender can take their comment back for a minute', async () => {
   const room = await enter()
   const socket = confirmJoin([comment(1)])
   const posting = room.post({ content: 'hello', nickname: '', id: 'id-2' })
@@ -192,7 +192,7 @@ test('one’s own comment can be taken back for a minute', async () => {
   expect(contents(room)).toEqual(['c1'])
 })
 
-test('a room that was closed while nobody was connected shows the rest and ends', async () => {
+test('a room that was closed during an outage shows the missed comments and ends', async () => {
   const room = await enter()
   const socket = confirmJoin([comment(1)])
   responses[after(1)] = [{ comments: [comment(2, 'bye')] }]
@@ -239,7 +239,7 @@ test('a closed room whose comments cannot be fetched does not claim that there w
   expect(room.state).toBe('failed')
 })
 
-test('a missing room is told apart from one that cannot be reached', async () => {
+test('a missing room and an unreachable one have different states', async () => {
   const { LiveRoom } = await import('./room.svelte')
   const room = new LiveRoom('A')
   responses['/api/live/rooms/A'] = []
