@@ -91,7 +91,7 @@ def seen(talk: Talk) -> Iterator[tuple[str, Visitor]]:
     expect(page.locator("[popover][role=dialog]")).to_be_visible()
     yield "what can be done with a comment", talk.host
     talk.guest.page.goto(f"{talk.guest.url}{talk.path}/overlay?qr=1")
-    expect(talk.guest.page.locator(".fuda")).to_be_visible()
+    expect(talk.guest.page.locator(".pinned-tag")).to_be_visible()
     yield "the overlay", talk.guest
     talk.close()
     for who, name in ((talk.host, "host"), (talk.guest, "audience")):

@@ -170,7 +170,7 @@ def test_the_host_moderates_and_every_act_is_in_the_log(talk: Talk) -> None:
 
     talk.act(talk.host, "a question?", "Pin")
     for page in (talk.ada.page, talk.bo.page, talk.overlay):
-        expect(page.locator(".pinned, .fuda").get_by_text("a question?", exact=True).first).to_be_visible()
+        expect(page.locator(".pinned, .pinned-tag").get_by_text("a question?", exact=True).first).to_be_visible()
     talk.act(talk.host, "a question?", "Mark answered")
     expect(talk.bo.comment("a question?")).to_contain_text("Answered")
 

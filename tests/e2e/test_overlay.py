@@ -119,7 +119,7 @@ def test_what_people_write_is_text_and_names_are_shown_where_they_are_wanted(scr
     shown = screen("?names=1&size=999")
     room.post_comment(IMG, "<i>Ada</i>")
     flight = shown.flights.filter(has_text=IMG)
-    expect(flight.locator(".said")).to_have_text(IMG)
+    expect(flight.locator(".content")).to_have_text(IMG)
     expect(flight.locator(".name")).to_have_text("<i>Ada</i>")
     expect(flight).to_have_css("font-size", "96px")
     room.post_comment("nobody in particular")
@@ -178,7 +178,7 @@ def test_the_pinned_comment_lies_at_the_lower_edge_while_it_is_pinned(screen: Op
     first, second = room.post_comment("slides: example.org/s"), room.post_comment("the <b>answer</b>")
     room.mark(first, "PINNED")
     shown = screen()
-    tag = shown.page.locator(".fuda .said")
+    tag = shown.page.locator(".pinned-tag .content")
     expect(tag).to_have_text("slides: example.org/s")
     room.mark(second, "PINNED")
     expect(tag).to_have_text("the <b>answer</b>")
@@ -231,7 +231,7 @@ def test_keys_change_size_speed_and_the_code_and_the_address_remembers_it(screen
     for key in ("+", "+", "-", "]", "q"):
         shown.page.keyboard.press(key)
     assert shown.page.url.endswith("?lang=ko&size=44&speed=180&names=0&qr=1")
-    card = shown.page.locator(".way-in")
+    card = shown.page.locator(".qr-card")
     expect(card.locator(".code")).to_have_text(room.view["code"])
     assert read_qr_code(card.get_by_role("img")) == f"{room.server.url}/live/{room.view['roomId']}"
     room.post_comment("larger")
@@ -246,7 +246,7 @@ def test_the_end_is_said_for_a_moment_and_then_there_is_nothing(screen: Open, ro
     expect(shown.flights).to_have_count(1)
     room.end()
     expect(shown.page.locator(".note")).to_contain_text("This room has ended.")
-    expect(shown.page.locator(".flight, .way-in")).to_have_count(0)
+    expect(shown.page.locator(".flight, .qr-card")).to_have_count(0)
     shown.speed_up(30)
     expect(shown.page.locator(".note")).to_have_count(0)
     assert shown.page.inner_text("#stage") == ""

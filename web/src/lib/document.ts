@@ -36,7 +36,7 @@ function copyBySelection(text: string): boolean {
   const area = document.createElement('textarea')
   area.value = text
   area.readOnly = true
-  area.className = 'unseen'
+  area.className = 'visually-hidden'
   // Elements outside of a modal dialog are inert and cannot be selected.
   const parent = document.querySelector('dialog[open]') ?? document.body
   parent.append(area)

@@ -18,7 +18,7 @@ export function commentElement(comment: LiveCommentView, className: string, with
   const element = paragraph(className)
   element.dataset.comment = comment.commentId
   if (withName && comment.nickname !== ANONYMOUS) element.append(isolated('name', comment.nickname))
-  element.append(isolated('said', comment.content))
+  element.append(isolated('content', comment.content))
   return element
 }
 
@@ -26,7 +26,7 @@ export function commentElement(comment: LiveCommentView, className: string, with
 export function pinnedTag(comment: LiveCommentView | undefined): HTMLElement | undefined {
   if (!comment) return undefined
   const tag = document.createElement('div')
-  tag.className = 'fuda'
+  tag.className = 'pinned-tag'
   tag.append(commentElement(comment, 'pinned', true))
   return tag
 }
@@ -34,7 +34,7 @@ export function pinnedTag(comment: LiveCommentView | undefined): HTMLElement | u
 /** A QR code of the room, its number, and the address to type it at. */
 export function qrCard(roomId: string, code: string | undefined, publicUrl: string, label: string): HTMLElement {
   const card = document.createElement('div')
-  card.className = 'way-in'
+  card.className = 'qr-card'
   const image = document.createElement('img')
   image.src = `/qr.svg?path=${encodeURIComponent(`/live/${roomId}`)}`
   image.alt = label

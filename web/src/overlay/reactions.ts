@@ -137,7 +137,7 @@ export class ApplauseDetector {
 }
 
 function element(name: string, className: string): HTMLElement {
-  const made = document.createElement(name)
-  made.className = className
-  return made
+  const element = document.createElement(name)
+  element.className = className
+  return element
 }

@@ -73,15 +73,15 @@ function matchPath(pattern: string, path: string): Params | null {
   if (expected.length !== actual.length) return null
   const params: Params = {}
   for (const [at, part] of expected.entries()) {
-    const given = actual[at]!
+    const segment = actual[at]!
     if (part.startsWith(':')) {
-      if (!given) return null
+      if (!segment) return null
       try {
-        params[part.slice(1)] = decodeURIComponent(given)
+        params[part.slice(1)] = decodeURIComponent(segment)
       } catch {
         return null
       }
-    } else if (part !== given) return null
+    } else if (part !== segment) return null
   }
   return params
 }

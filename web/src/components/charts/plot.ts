@@ -109,12 +109,12 @@ function computedColours(container: HTMLElement, names: string[]): Record<string
   // A transition would give the previous colour.
   probe.style.transition = 'none'
   container.append(probe)
-  const found = names.map((name) => {
+  const colours = names.map((name) => {
     probe.style.color = `var(${name})`
     return [name, getComputedStyle(probe).color]
   })
   probe.remove()
-  return Object.fromEntries(found)
+  return Object.fromEntries(colours)
 }
 
 const measure = document.createElement('canvas').getContext('2d')

@@ -110,8 +110,8 @@ export function nameOf(schema: Schema): string | undefined {
 
 /** The schema and media type of a body or a response: JSON if there is any. */
 export function contentOf(spec: Spec, response: ResponseObject | undefined): { mediaType: string; schema: Schema } | null {
-  const found = response?.$ref ? spec.components?.responses?.[response.$ref.split('/').at(-1) ?? ''] : response
-  const content = found?.content ?? {}
+  const resolved = response?.$ref ? spec.components?.responses?.[response.$ref.split('/').at(-1) ?? ''] : response
+  const content = resolved?.content ?? {}
   const mediaType = 'application/json' in content ? 'application/json' : Object.keys(content)[0]
   const schema = mediaType && content[mediaType]?.schema
   return mediaType && schema ? { mediaType, schema } : null

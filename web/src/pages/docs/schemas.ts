@@ -15,62 +15,62 @@ const MAX_DEPTH = 4
 /** A type in one line, such as `string, 1–60 characters`, `"OPEN" | "CLOSED"` or `LiveRoomView[]`. */
 export function typeOf(spec: Spec, schema: Schema): string {
   const name = nameOf(schema)
-  const found = resolve(spec, schema)
-  if (found.const !== undefined) return JSON.stringify(found.const)
-  if (found.enum) return found.enum.map((value) => JSON.stringify(value)).join(' | ')
-  const options = alternatives(found)
+  const resolved = resolve(spec, schema)
+  if (resolved.const !== undefined) return JSON.stringify(resolved.const)
+  if (resolved.enum) return resolved.enum.map((value) => JSON.stringify(value)).join(' | ')
+  const options = alternatives(resolved)
   if (options.length) return [...new Set(options.map((option) => typeOf(spec, option)))].join(' | ')
-  if (name && found.properties) return name
-  const kinds = [found.type ?? 'any'].flat()
-  return kinds.map((kind) => typeOfKind(spec, found, kind)).join(' | ')
+  if (name && resolved.properties) return name
+  const kinds = [resolved.type ?? 'any'].flat()
+  return kinds.map((kind) => typeOfKind(spec, resolved, kind)).join(' | ')
 }
 
 /** The fields of a type, with those of nested types below them; a recursive type is only named. */
 export function fieldLines(spec: Spec, schema: Schema, depth = 0, ancestors: string[] = []): FieldLine[] {
   const name = nameOf(schema)
-  const found = resolve(spec, schema)
+  const resolved = resolve(spec, schema)
   if (depth > MAX_DEPTH || (name && ancestors.includes(name))) return []
   const path = name ? [...ancestors, name] : ancestors
-  if (found.items) return fieldLines(spec, found.items, depth, path)
-  const options = alternatives(found)
+  if (resolved.items) return fieldLines(spec, resolved.items, depth, path)
+  const options = alternatives(resolved)
   if (options.length) return options.flatMap((option) => fieldLines(spec, option, depth, path))
-  const own = Object.entries(found.properties ?? {}).flatMap(([field, part]) => [
+  const own = Object.entries(resolved.properties ?? {}).flatMap(([field, part]) => [
     {
-      depth, name: field, type: typeOf(spec, part), optional: !found.required?.includes(field),
+      depth, name: field, type: typeOf(spec, part), optional: !resolved.required?.includes(field),
       description: part.description ?? '',
     },
     ...fieldLines(spec, part, depth + 1, path),
   ])
-  const rest = found.additionalProperties
-  return typeof rest === 'object' && !found.properties ? [...own, ...fieldLines(spec, rest, depth, path)] : own
+  const rest = resolved.additionalProperties
+  return typeof rest === 'object' && !resolved.properties ? [...own, ...fieldLines(spec, rest, depth, path)] : own
 }
 
 /** An example value, from the document's examples where it has some. */
 export function exampleOf(spec: Spec, schema: Schema, ancestors: string[] = []): unknown {
   const name = nameOf(schema)
-  const found = resolve(spec, schema)
+  const resolved = resolve(spec, schema)
   if (name && ancestors.includes(name)) return null
   const path = name ? [...ancestors, name] : ancestors
-  const given = Array.isArray(found.examples) ? found.examples[0] : Object.values(found.examples ?? {})[0]?.value
-  if (given !== undefined) return given
-  if (found.const !== undefined) return found.const
-  if (found.enum) return found.enum[0]
-  const options = alternatives(found)
+  const example = Array.isArray(resolved.examples) ? resolved.examples[0] : Object.values(resolved.examples ?? {})[0]?.value
+  if (example !== undefined) return example
+  if (resolved.const !== undefined) return resolved.const
+  if (resolved.enum) return resolved.enum[0]
+  const options = alternatives(resolved)
   if (options.length) return exampleOf(spec, options.find((option) => option.type !== 'null') ?? options[0]!, path)
-  if (found.properties) return exampleFields(spec, found.properties, path)
-  return exampleOfKind(spec, found, path)
+  if (resolved.properties) return exampleFields(spec, resolved.properties, path)
+  return exampleOfKind(spec, resolved, path)
 }
 
 function exampleFields(spec: Spec, fields: Record<string, Schema>, path: string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([field, part]) => [field, exampleOf(spec, part, path)]))
 }
 
-function exampleOfKind(spec: Spec, found: Schema, path: string[]): unknown {
-  const kind = [found.type].flat().find((one) => one !== 'null')
-  if (kind === 'array') return found.items ? [exampleOf(spec, found.items, path)] : []
-  if (kind === 'integer' || kind === 'number') return found.default ?? found.minimum ?? 1
-  if (kind === 'boolean') return found.default ?? false
-  if (kind === 'string') return found.default ?? '…'
+function exampleOfKind(spec: Spec, resolved: Schema, path: string[]): unknown {
+  const kind = [resolved.type].flat().find((one) => one !== 'null')
+  if (kind === 'array') return resolved.items ? [exampleOf(spec, resolved.items, path)] : []
+  if (kind === 'integer' || kind === 'number') return resolved.default ?? resolved.minimum ?? 1
+  if (kind === 'boolean') return resolved.default ?? false
+  if (kind === 'string') return resolved.default ?? '…'
   return kind === 'object' ? {} : null
 }
 

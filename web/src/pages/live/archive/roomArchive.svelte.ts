@@ -137,9 +137,9 @@ export class RoomArchive {
         let next: string | null = seq
         do {
           const query: { q: string; after?: string } = { q: text, after: next ?? undefined }
-          const found = await call('GET /api/live/rooms/{room_id}/search', { path: { room_id: this.id }, query })
-          rows.push(...found.comments)
-          next = found.next ?? null
+          const page = await call('GET /api/live/rooms/{room_id}/search', { path: { room_id: this.id }, query })
+          rows.push(...page.comments)
+          next = page.next ?? null
         } while (next !== null && rows.length < MIN_RESULTS && this.search?.query === text)
         return { rows, next }
       },

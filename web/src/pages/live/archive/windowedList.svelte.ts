@@ -114,7 +114,7 @@ export class WindowedList {
     return this.rows.length > 0 && this.rows[0]!.seq <= seq && seq <= this.rows.at(-1)!.seq
   }
 
-  /** Fetch a page and apply it, unless a later request was made meanwhile. True when it was applied. */
+  /** Fetch a page and apply it, unless a later request was made. True when it was applied. */
   async #fetch(request: () => Promise<CommentPage>, apply: (page: CommentPage) => void): Promise<boolean> {
     const number = (this.#requests += 1)
     this.busy = true

@@ -90,7 +90,7 @@ export class CommentCache {
     const waiting = this.#afterGap
     if (waiting) {
       await this.#fetchRange(this.lastSeq, AFTER_ALL)
-      // Another gap may have appeared meanwhile, which the fetched pages need not cover.
+      // Another gap may have appeared during the fetch, which the fetched pages may not cover.
       if (this.#afterGap === waiting) {
         this.#afterGap = null
         this.merge(waiting)

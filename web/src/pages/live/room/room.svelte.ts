@@ -266,7 +266,7 @@ export class LiveRoom {
     }
   }
 
-  /** Load the time of closing, where no event told it. A failure is ignored: the comments are readable without. */
+  /** Load the time of closing, unless an event had it. A failure is ignored: the comments are readable without it. */
   async #loadClosedAt(): Promise<void> {
     if (this.info?.closedAt) return
     const room = await call('GET /api/live/rooms/{room_id}', { path: { room_id: this.id } }).catch(() => null)
