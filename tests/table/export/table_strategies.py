@@ -1,4 +1,4 @@
-"""Tables of every setting that a template can say, made up."""
+"""Hypothesis strategies for tables with every setting that a template can express."""
 
 from hypothesis import strategies as st
 
@@ -12,7 +12,7 @@ UNITS = st.integers(1, 40_000)
 
 
 def keys(name: str) -> st.SearchStrategy[KeyAttribute]:
-    """A key of any type. One name has one type, as DynamoDB demands."""
+    """A key of any type. A name has one type only, as DynamoDB requires."""
     return st.sampled_from("SNB").map(lambda kind: KeyAttribute(f"{name}{kind}", kind))
 
 
@@ -22,22 +22,24 @@ def capacities(draw: st.DrawFn) -> Capacity:
     if draw(st.booleans()):
         return OnDemand(draw(st.none() | UNITS), draw(st.none() | UNITS))
     reads, writes = draw(st.integers(1, 1000)), draw(st.integers(1, 1000))
-    most = st.none() | st.integers(1000, 40_000)
-    return Provisioned(reads, writes, draw(most), draw(most), draw(st.integers(20, 90)))
+    maximum = st.none() | st.integers(1000, 40_000)
+    return Provisioned(reads, writes, draw(maximum), draw(maximum), draw(st.integers(20, 90)))
 
 
 @st.composite
 def alarms(draw: st.DrawFn, capacity: Capacity) -> list[Alarm]:
-    """Alarms that fit the capacity."""
-    found: list[Alarm] = []
-    for of, most in (("read", capacity.max_reads), ("write", capacity.max_writes)):
-        if (most is not None or isinstance(capacity, Provisioned)) and draw(st.booleans()):
-            found.append(capacity_alarm(of, percent=draw(st.integers(1, 100)), evaluations=draw(st.integers(1, 5))))
+    """Alarms that are valid for the capacity."""
+    declared: list[Alarm] = []
+    for of, maximum in (("read", capacity.max_reads), ("write", capacity.max_writes)):
+        if (maximum is not None or isinstance(capacity, Provisioned)) and draw(st.booleans()):
+            declared.append(capacity_alarm(of, percent=draw(st.integers(1, 100)), evaluations=draw(st.integers(1, 5))))
         if draw(st.booleans()):
-            found.append(throttle_alarm(of, events=draw(st.integers(0, 100)), period=draw(st.sampled_from([60, 300]))))
+            declared.append(
+                throttle_alarm(of, events=draw(st.integers(0, 100)), period=draw(st.sampled_from([60, 300])))
+            )
     if draw(st.booleans()):
-        found.append(error_rate_alarm(percent=draw(st.integers(1, 100))))
-    return found
+        declared.append(error_rate_alarm(percent=draw(st.integers(1, 100))))
+    return declared
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""The tables of a template can be made, and are then what the design says."""
+"""Tables created from a template on a DynamoDB server match the design."""
 
 import secrets
 from collections.abc import Iterator
@@ -22,19 +22,19 @@ DESIGNS = [board.board, drawing.drawing, drawing.steady, kifu.kifu, measures.mea
 @pytest.fixture(scope="module", params=["dynoxide", "ministack"])
 def client(request: pytest.FixtureRequest) -> Iterator[Any]:
     name: ServerName = request.param
-    made = boto3.client(
+    client = boto3.client(
         "dynamodb",
         endpoint_url=shared_server(name).endpoint,
         region_name=REGION,
         aws_access_key_id="local",
         aws_secret_access_key="local",
     )
-    yield made
-    made.close()
+    yield client
+    client.close()
 
 
 def deploy(client: Any, properties: dict[str, Any]) -> None:
-    """What CloudFormation does with the properties of a table: one call for most of them, two for the others."""
+    """Create a table from its properties as CloudFormation does: most in one call, the others in two more."""
     request = dict(properties)
     ttl = request.pop("TimeToLiveSpecification", None)
     recovery = request.pop("PointInTimeRecoverySpecification")
@@ -50,73 +50,75 @@ def deploy(client: Any, properties: dict[str, Any]) -> None:
 
 
 def is_dynoxide(client: Any) -> bool:
-    """Dynoxide knows no continuous backups and does not tell on-demand maxima; all else of it is compared."""
+    """Dynoxide has no continuous backups and does not report on-demand maxima, so these are not compared."""
     return client.meta.endpoint_url == shared_server("dynoxide").endpoint
 
 
 def compare(client: Any, schema: TableSchema) -> None:
-    found = client.describe_table(TableName=schema.name)["Table"]
-    types = {each["AttributeName"]: each["AttributeType"] for each in found["AttributeDefinitions"]}
+    description = client.describe_table(TableName=schema.name)["Table"]
+    types = {
+        attribute["AttributeName"]: attribute["AttributeType"] for attribute in description["AttributeDefinitions"]
+    }
 
     def keys(described: dict[str, Any]) -> list[tuple[str, str]]:
         return [(key["AttributeName"], types[key["AttributeName"]]) for key in described["KeySchema"]]
 
-    assert keys(found) == [(key.name, key.type) for key in schema.keys]
+    assert keys(description) == [(key.name, key.type) for key in schema.keys]
     for kind, local in (("GlobalSecondaryIndexes", False), ("LocalSecondaryIndexes", True)):
-        stored = {index["IndexName"]: index for index in found.get(kind, [])}
-        wanted = {index.name: index for index in schema.indexes if index.local is local}
-        assert stored.keys() == wanted.keys()
-        for name, index in wanted.items():
+        stored = {index["IndexName"]: index for index in description.get(kind, [])}
+        declared = {index.name: index for index in schema.indexes if index.local is local}
+        assert stored.keys() == declared.keys()
+        for name, index in declared.items():
             projection = stored[name]["Projection"]
             assert keys(stored[name]) == [(key.name, key.type) for key in index.keys]
             assert projection["ProjectionType"] == index.projection.kind
             assert tuple(sorted(projection.get("NonKeyAttributes", []))) == index.projection.attributes
-    assert found.get("StreamSpecification", {}).get("StreamViewType") == schema.stream
+    assert description.get("StreamSpecification", {}).get("StreamViewType") == schema.stream
     if isinstance(schema.capacity, OnDemand):
-        assert found["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
+        assert description["BillingModeSummary"]["BillingMode"] == "PAY_PER_REQUEST"
         if not is_dynoxide(client):
-            compare_maxima(found, schema.capacity)
+            compare_maxima(description, schema.capacity)
     else:
-        units = found["ProvisionedThroughput"]
-        steady = (units["ReadCapacityUnits"], units["WriteCapacityUnits"])
-        assert steady == (schema.capacity.reads, schema.capacity.writes)
-    assert found["DeletionProtectionEnabled"] is schema.protected
+        units = description["ProvisionedThroughput"]
+        capacity = (units["ReadCapacityUnits"], units["WriteCapacityUnits"])
+        assert capacity == (schema.capacity.reads, schema.capacity.writes)
+    assert description["DeletionProtectionEnabled"] is schema.protected
     ttl = client.describe_time_to_live(TableName=schema.name)["TimeToLiveDescription"]
     assert ttl.get("AttributeName") == schema.ttl
     if not is_dynoxide(client):
-        kept = client.describe_continuous_backups(TableName=schema.name)["ContinuousBackupsDescription"]
-        status = kept["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"]
+        backups = client.describe_continuous_backups(TableName=schema.name)["ContinuousBackupsDescription"]
+        status = backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"]
         assert status == ("ENABLED" if schema.recovery else "DISABLED")
 
 
-def compare_maxima(found: dict[str, Any], capacity: OnDemand) -> None:
-    """The maxima of the table and of each global index; -1 and nothing both stand for none."""
-    for place in (found, *found.get("GlobalSecondaryIndexes", [])):
-        most = place.get("OnDemandThroughput", {})
-        told = [most.get(name, -1) for name in ("MaxReadRequestUnits", "MaxWriteRequestUnits")]
-        assert told == [-1 if units is None else units for units in (capacity.max_reads, capacity.max_writes)]
+def compare_maxima(description: dict[str, Any], capacity: OnDemand) -> None:
+    """Compare the maxima of the table and of each global index; -1 and an absent value both mean none."""
+    for resource in (description, *description.get("GlobalSecondaryIndexes", [])):
+        throughput = resource.get("OnDemandThroughput", {})
+        maxima = [throughput.get(name, -1) for name in ("MaxReadRequestUnits", "MaxWriteRequestUnits")]
+        assert maxima == [-1 if units is None else units for units in (capacity.max_reads, capacity.max_writes)]
 
 
 def deploy_and_compare(client: Any, table: Table, env: str) -> None:
     schema = table.schema(env)
-    (made, *_) = template([table], env=env)["Resources"].values()
+    (resource, *_) = template([table], env=env)["Resources"].values()
     try:
-        deploy(client, made["Properties"])
+        deploy(client, resource["Properties"])
         compare(client, schema)
     finally:
         client.update_table(TableName=schema.name, DeletionProtectionEnabled=False)
         client.delete_table(TableName=schema.name)
 
 
-async def test_a_store_that_may_change_nothing_finds_the_deployed_tables_right(client: Any) -> None:
+async def test_an_unmanaged_store_opens_on_the_deployed_tables(client: Any) -> None:
     env = secrets.token_hex(5)
     tables = [board.board, kifu.kifu, *live.TABLES]
     if not is_dynoxide(client):
         tables.append(drawing.drawing)
-    whole = template(tables, env=env, rights=live.matrix, store_table=True)
-    for made in whole["Resources"].values():
-        if made["Type"] == "AWS::DynamoDB::Table":
-            deploy(client, made["Properties"])
+    rendered = template(tables, env=env, rights=live.matrix, store_table=True)
+    for resource in rendered["Resources"].values():
+        if resource["Type"] == "AWS::DynamoDB::Table":
+            deploy(client, resource["Properties"])
     endpoint = client.meta.endpoint_url
     async with await open_dynamodb(tables, endpoint=endpoint, region=REGION, env=env, manage=False) as store:
         room = live.Room(room_id="room-1")
@@ -125,7 +127,7 @@ async def test_a_store_that_may_change_nothing_finds_the_deployed_tables_right(c
 
 @pytest.mark.parametrize("env", ["dev", "prod"])
 @pytest.mark.parametrize("table", DESIGNS, ids=lambda table: table.name)
-def test_a_deployed_table_is_the_designs(client: Any, table: Table, env: str) -> None:
+def test_a_deployed_table_matches_the_design(client: Any, table: Table, env: str) -> None:
     deploy_and_compare(client, table, env)
 
 

@@ -1,4 +1,4 @@
-"""The design document says everything that the declaration says, in tables a person can read."""
+"""The design document: complete, stable, and valid Markdown for every design."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from tests.support.designs import board, connections, drawing, kifu, live, measures, pieces, ranking
 from tests.table.export.table_strategies import tables
-from tests.table.lint import flawed_designs as literal
+from tests.table.lint import flawed_designs
 from zataku.table import DesignError, Entity, InKey, Key, Span, Table, path
 from zataku.table.export import design_document
 from zataku.table.export.document.access_patterns import reads_of
@@ -29,10 +29,10 @@ DESIGNS: dict[str, list[Table]] = {
     "measures": [measures.measures, measures.blobs, measures.words],
     "pieces": [pieces.pieces],
     "ranking": [ranking.ranking],
-    "literal": [
-        literal.moves_without_padding(),
-        literal.name_from_a_keys_only_index(),
-        literal.pictures_in_one_round(),
+    "flawed": [
+        flawed_designs.moves_without_padding(),
+        flawed_designs.name_from_a_keys_only_index(),
+        flawed_designs.pictures_in_one_round(),
     ],
 }
 GameId = NewType("GameId", str)
@@ -43,32 +43,32 @@ def document(*tables: Table, env: str = "prod") -> str:
 
 
 def lines_of(table: Table, pattern: str) -> list[str]:
-    """Where and for what a pattern asks, a line for each read."""
+    """The index and key condition of each read of a pattern, one line each."""
     reads = reads_of(table, table.patterns[pattern])
     return [f"{read.index.name if read.index else '-'}: {', '.join(read.condition)}" for read in reads]
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_the_same_design_gives_the_same_bytes(name: str) -> None:
+def test_rendering_a_design_twice_gives_the_same_bytes(name: str) -> None:
     assert document(*DESIGNS[name]).encode() == document(*DESIGNS[name]).encode()
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_every_table_in_the_document_is_one_to_markdown_too(name: str) -> None:
+def test_every_table_of_the_document_is_a_valid_markdown_table(name: str) -> None:
     text = document(*DESIGNS[name])
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    drawn = sum(token.type == "table_open" for token in tokens)
-    ruled = len(re.findall(r"^\| -{3,}(?: \| -{3,})* \|$", text, re.MULTILINE))
-    assert drawn == ruled > 0
+    parsed = sum(token.type == "table_open" for token in tokens)
+    written = len(re.findall(r"^\| -{3,}(?: \| -{3,})* \|$", text, re.MULTILINE))
+    assert parsed == written > 0
     for block in re.findall(r"(?:^\|.*\|\n)+", text, re.MULTILINE):
         lines = block.splitlines()
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines}) == 1
-        # Aligned: no wide characters in these designs but in one pattern.
+        # Columns are aligned; the only wide characters of these designs are in one pattern.
         assert len({len(line) for line in lines if line.isascii()}) == 1
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_every_link_leads_to_a_heading(name: str) -> None:
+def test_every_link_points_to_a_heading(name: str) -> None:
     text = document(*DESIGNS[name])
     seen: dict[str, int] = {}
     anchors: set[str] = set()
@@ -85,7 +85,7 @@ def test_every_link_leads_to_a_heading(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_everything_declared_is_in_the_document(name: str) -> None:
+def test_every_declaration_is_in_the_document(name: str) -> None:
     text = document(*DESIGNS[name])
     for table in DESIGNS[name]:
         assert f"`{table.schema().name}` in `prod`" in text
@@ -114,7 +114,7 @@ def test_every_example_is_an_item_of_its_entity(name: str) -> None:
         assert binding.encode(binding.decode(item)) == item
 
 
-def test_keys_are_written_as_in_the_documents() -> None:
+def test_keys_are_shown_as_templates_with_attribute_names() -> None:
     text = document(board.board)
     assert re.search(r"\| `PK` +\| String +\| yes +\| `GAME#<gameId>` +\| Partition key of the table +\|", text)
     assert re.search(r"\| `SK` +\| String \| yes +\| `MOVE#<turnNumber:03d>` +\| Sort key of the table", text)
@@ -130,7 +130,7 @@ def test_explicit_nulls_differ_from_absent_attributes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "described"),
     [
         (str, "String | "),
         (Annotated[str, Meta(max_length=200)], "String | at most 200 characters"),
@@ -149,18 +149,18 @@ def test_explicit_nulls_differ_from_absent_attributes() -> None:
         (int | str, "Number or String | "),
     ],
 )
-def test_types_and_limits_in_words(kind: Any, told: str) -> None:
+def test_types_and_limits_are_described_in_words(kind: Any, described: str) -> None:
     table = Table("Things")
     fields = {"thing_id": str, "value": kind | None}
-    made = type("Thing", (Entity,), {"__annotations__": fields, "value": None}, kw_only=True, frozen=True)
-    table.entity(pk="THING#{thing_id}")(made)
+    thing = type("Thing", (Entity,), {"__annotations__": fields, "value": None}, kw_only=True, frozen=True)
+    table.entity(pk="THING#{thing_id}")(thing)
     (row,) = [line for line in document(table).splitlines() if line.startswith("| `value`")]
-    kind_told, _, values = told.partition(" | ")
+    type_name, _, limits = described.partition(" | ")
     cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
-    assert [cells[1], cells[3]] == [kind_told, values]
+    assert [cells[1], cells[3]] == [type_name, limits]
 
 
-def test_key_conditions_show_the_names_of_the_arguments() -> None:
+def test_key_conditions_show_argument_names() -> None:
     assert lines_of(board.board, "moves_of") == ["-: PK = GAME#<gameId>, SK begins_with MOVE#"]
     assert lines_of(board.board, "turn_of") == ["-: PK = GAME#<gameId>#TURN#<turnNumber:03d>"]
     assert lines_of(board.board, "games_with") == ["GSI1: GSI1PK = GAME#STATUS#<status>"]
@@ -178,7 +178,7 @@ class Order(Enum):
     POWER = "power"
 
 
-def test_a_pattern_of_several_reads_shows_each_once() -> None:
+def test_a_pattern_with_several_reads_shows_each_once() -> None:
     table = Table("Rankings", sk="SK")
     by_level = table.index("Level", pk="levelPK")
     by_power = table.index("Power", pk="powerPK")
@@ -206,8 +206,8 @@ def test_a_pattern_of_several_reads_shows_each_once() -> None:
 
     @table.query(returns=Standing)
     def winners(user: str) -> Span:
-        """The days that a player won. Filtered, so that every day is paid for."""
-        return table.partition(f"USER#{user}").where(path(Standing, lambda found: found.rank).equals(1))
+        """The days that a player won. Filtered, so every day read is charged."""
+        return table.partition(f"USER#{user}").where(path(Standing, lambda standing: standing.rank).equals(1))
 
     assert lines_of(table, "by_order") == ["Level: levelPK = <day>", "Power: powerPK = <day>"]
     assert lines_of(table, "history") == [
@@ -217,7 +217,7 @@ def test_a_pattern_of_several_reads_shows_each_once() -> None:
         "-: PK = USER#<user>, SK BETWEEN DAY#<since> AND DAY#<until>",
     ]
     assert reads_of(table, winners)[0].filtered == ("rank",)
-    assert "In code: `winners(user)`. Filtered, so that every day is paid for." in document(table)
+    assert "In code: `winners(user)`. Filtered, so every day read is charged." in document(table)
     del by_order, history
 
 
@@ -246,7 +246,7 @@ def test_a_partly_fixed_key_shows_its_fixed_values() -> None:
     del first_round, round_of
 
 
-def test_where_no_made_up_text_is_good_enough_the_example_of_the_design_is() -> None:
+def test_the_example_of_a_pattern_is_used_where_no_sample_is_valid() -> None:
     table = Table("Games", sk="SK")
 
     @table.entity(pk="GAME#{game_id}", sk="{number}")
@@ -262,12 +262,12 @@ def test_where_no_made_up_text_is_good_enough_the_example_of_the_design_is() -> 
         return table.partition(Round.partition(game_id=game_id))
 
     @table.query(returns=Round)
-    def unknown(game_id: str) -> Span:
-        """What nobody can try out."""
+    def without_example(game_id: str) -> Span:
+        """The rounds of a game, without an example."""
         return table.partition(Round.partition(game_id=game_id))
 
     assert lines_of(table, "rounds") == ["-: PK = GAME#<game_id>"]
-    assert lines_of(table, "unknown") == []
+    assert lines_of(table, "without_example") == []
     assert "The key condition depends on arguments of which no example is given." in document(table)
     assert sample_item(binding_of(Round)) == {
         "PK": "GAME#00000000",
@@ -275,10 +275,10 @@ def test_where_no_made_up_text_is_good_enough_the_example_of_the_design_is() -> 
         "game_id": "0" * 8,
         "number": "number",
     }
-    del rounds, unknown
+    del rounds, without_example
 
 
-def test_the_largest_item_and_what_it_costs() -> None:
+def test_the_largest_item_is_shown_with_its_units() -> None:
     (row,) = [line for line in document(drawing.drawing).splitlines() if line.startswith("| Picture ") and "," in line]
     cells = [cell.strip() for cell in row.split("|")[1:-1]]
     largest = int(cells[4].replace(",", ""))
@@ -287,7 +287,7 @@ def test_the_largest_item_and_what_it_costs() -> None:
     assert float(cells[6]) == -(-largest // 4096) / 2
 
 
-def test_settings_name_the_table_of_each_environment() -> None:
+def test_the_settings_are_described_with_the_table_name_of_each_environment() -> None:
     text = document(drawing.drawing, env="dev")
     assert "`EsiritoriGame-dev` in `dev`, `EsiritoriGame` in `prod`, `EsiritoriGame-<env>` elsewhere" in text
     assert "on demand, at most 500 read units and 200 write units a second" in text
@@ -314,7 +314,7 @@ def test_alarms_are_described_in_sentences() -> None:
         assert sentence in text
 
 
-def test_cells_hold_bars_ticks_and_wide_letters() -> None:
+def test_cells_escape_bars_and_backticks_and_align_wide_characters() -> None:
     assert markdown_table(("a", "b"), [("x|y", "名前"), ("line\nbreak", "z")]).splitlines() == [
         "| a          | b    |",
         "| ---------- | ---- |",
@@ -327,7 +327,7 @@ def test_cells_hold_bars_ticks_and_wide_letters() -> None:
 
 @settings(max_examples=25, deadline=None)
 @given(table=tables())
-def test_any_table_has_a_document(table: Table) -> None:
+def test_any_table_can_be_documented(table: Table) -> None:
     text = document(table, env="dev")
     assert f"`{table.schema('dev').name}` in `dev`" in text
     assert all(f"| `{index}`" in text for index in table.indexes)

@@ -1,4 +1,4 @@
-"""What the type of a field says in the document."""
+"""Descriptions of field types in the design document."""
 
 from typing import Annotated, Literal
 
@@ -20,7 +20,7 @@ def test_a_type_with_a_title_is_described_by_it():
     assert constraints_of(list[Instant]) == "each moment as 2026-02-21T10:30:00Z"
 
 
-def test_what_a_field_demands_beyond_a_named_form_is_told_too():
+def test_the_limits_of_a_field_follow_the_title_of_its_type():
     assert constraints_of(Annotated[Millis, Meta(ge=10)]) == "milliseconds since 1970, UTC; at least 10"
 
 
@@ -28,15 +28,15 @@ def test_a_type_without_a_title_is_described_by_its_limits():
     assert constraints_of(Short) == "at most 3 characters; matches `^[a-z]+$`"
 
 
-def test_a_fields_own_description_stands_for_that_of_its_type():
+def test_the_description_of_a_field_replaces_that_of_its_type():
     assert description_of(Short) == "Something short"
     assert description_of(Annotated[Short, Meta(description="A nickname")]) == "A nickname"
     assert description_of(Annotated[Short, Meta(description="A nickname")] | None) == "A nickname"
     assert description_of(Opened) == "When it opened"
 
 
-def test_an_example_that_a_type_gives_is_taken():
-    rooms = Table("RoomsOfAHouse")
+def test_the_sample_item_uses_the_examples_of_the_types():
+    rooms = Table("RoomsOfABuilding")
 
     @rooms.entity(pk="ROOM#{name}")
     class Room(Entity, frozen=True, kw_only=True):
@@ -56,7 +56,7 @@ def test_an_example_that_a_type_gives_is_taken():
 
 
 def test_an_index_key_that_may_be_absent_is_not_required():
-    rooms = Table("RoomsOfAHouse")
+    rooms = Table("RoomsOfABuilding")
     rooms.index("Listed", pk="GSI1PK")
 
     @rooms.entity(pk="ROOM#{name}", index={"GSI1PK": "LISTED#{listed}"})
@@ -75,8 +75,8 @@ def test_an_index_key_that_may_be_absent_is_not_required():
     assert required == {"`PK`": "yes", "`GSI1PK`": "no", "`name`": "yes", "`state`": "yes"}
 
 
-def test_a_derived_value_whose_type_cannot_be_told_may_be_absent():
-    rooms = Table("RoomsOfAHouse")
+def test_a_derived_value_of_an_unresolved_type_is_not_required():
+    rooms = Table("RoomsOfABuilding")
     rooms.index("Listed", pk="GSI1PK")
 
     @rooms.entity(pk="ROOM#{name}", index={"GSI1PK": "LISTED#{listed}"})
@@ -86,8 +86,8 @@ def test_a_derived_value_whose_type_cannot_be_told_may_be_absent():
         name: Annotated[str, Meta(max_length=20)]
 
         @derived("name")
-        def listed(self) -> "Nowhere":  # noqa: F821 - as a name that only a type checker knows
-            """Something."""
+        def listed(self) -> "Unresolved":  # noqa: F821 - like a name that only a type checker resolves
+            """The name, for the list."""
             return self.name
 
     assert {row[0]: row[2] for row in attribute_rows(binding_of(Room))}["`GSI1PK`"] == "no"

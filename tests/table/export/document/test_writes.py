@@ -36,7 +36,7 @@ class Shelf(Entity, frozen=True, kw_only=True):
 
 @shelves.entity(pk="ROOM#{room}", sk="LABEL#{text}")
 class Label(Entity, frozen=True, kw_only=True):
-    """What is written on a shelf."""
+    """The text on a shelf."""
 
     room: Annotated[str, Meta(max_length=20)]
     text: Annotated[str, Meta(max_length=20)]
@@ -58,9 +58,9 @@ def shelves_in(room: str) -> Span:
 
 
 @shelves.write(budget=Budget(writes=1))
-def put_up(made: Shelf) -> Plan[Shelf]:
-    """A new shelf. Somebody may sit down on it."""
-    return Plan(put(made, if_absent=True))
+def add_shelf(new: Shelf) -> Plan[Shelf]:
+    """A new shelf. It starts without books."""
+    return Plan(put(new, if_absent=True))
 
 
 @shelves.write(budget=Budget(writes=14, of="a shelf with two labels"))
@@ -79,17 +79,17 @@ def rearrange(new: Shelf, was: Shelf, labels: list[Label], room: str) -> Plan[Sh
 
 
 @shelves.write()
-def refuse(made: Shelf) -> Plan[Shelf]:
-    """Takes no shelf that anybody could make up."""
-    if made.number != 77:
-        raise ValueError("not that one")
-    return Plan(put(made))
+def add_last_shelf(new: Shelf) -> Plan[Shelf]:
+    """The last shelf, which refuses samples."""
+    if new.number != 77:
+        raise ValueError("The last shelf has the number 77.")
+    return Plan(put(new))
 
 
-@shelves.write(example={"made": Shelf(room="hall", number=77)})
-def take_one(made: Shelf) -> Plan[Shelf]:
-    """Takes one shelf only, which the design gives as an example."""
-    return refuse.function(made)
+@shelves.write(example={"new": Shelf(room="hall", number=77)})
+def add_example_shelf(new: Shelf) -> Plan[Shelf]:
+    """The last shelf, with an example."""
+    return add_last_shelf.function(new)
 
 
 DOCUMENT = design_document([shelves], title="Shelves")
@@ -101,7 +101,7 @@ def section(heading: str) -> str:
 
 def test_a_single_write_shows_its_key_and_condition():
     assert section("1. A new shelf") == (
-        "In code: `put_up(made)`. Somebody may sit down on it.\n\n"
+        "In code: `add_shelf(new)`. It starts without books.\n\n"
         "```text\nPutItem:\n  Put Shelf (PK = ROOM#<room>, SK = SHELF#<number:02d>), if there is none\n```\n\n"
         "Budget: 1 write unit."
     )
@@ -122,14 +122,14 @@ def test_every_step_of_a_transaction_is_shown():
 
 
 def test_a_write_that_refuses_samples_shows_no_steps():
-    told = section("3. Takes no shelf that anybody could make up")
-    assert told == "In code: `refuse(made)`.\n\nThe steps depend on arguments of which no example is given."
+    text = section("3. The last shelf, which refuses samples")
+    assert text == "In code: `add_last_shelf(new)`.\n\nThe steps depend on arguments of which no example is given."
 
 
-def test_a_write_can_bring_its_own_example():
-    assert "PutItem:\n  Put Shelf" in section("4. Takes one shelf only, which the design gives as an example")
+def test_a_write_with_an_example_shows_its_steps():
+    assert "PutItem:\n  Put Shelf" in section("4. The last shelf, with an example")
 
 
-def test_reads_have_their_budgets_beside_them():
+def test_reads_show_their_budgets():
     assert section("1. One shelf").endswith("Budget: 0.5 read units for a shelf.")
     assert section("2. All shelves of a room").endswith("Budget: 1 read unit for 99 shelves.")
