@@ -1,1 +1,1 @@
-"""Side-by-side measurements: Zataku beside the peers it names, in one run."""
+"""Benchmarks: Zataku and its peers, measured side by side in one run."""

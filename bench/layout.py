@@ -101,12 +101,12 @@ def measure(layout: Layout, seed: int) -> dict[str, float]:
             file.run("COMMIT")
 
         puts = rate(ROWS // GROUP, write_group) * GROUP
-        picked = random.choices(keys, k=READS)
+        read_keys = random.choices(keys, k=READS)
         file.run("BEGIN")
         page = "SELECT item FROM items WHERE pk = ? ORDER BY sk LIMIT 50"
         return {
             "put": puts,
-            "get": rate(READS, lambda at: file.run("SELECT item FROM items WHERE pk = ? AND sk = ?", *picked[at])),
+            "get": rate(READS, lambda at: file.run("SELECT item FROM items WHERE pk = ? AND sk = ?", *read_keys[at])),
             "50-item query": rate(QUERIES, lambda at: file.run(page, b"GAME#%04d" % (at % PARTITIONS))),
             "50-item index query": rate(
                 QUERIES, lambda at: file.run(file.index_query, b"STATUS#%d" % (at % INDEX_PARTITIONS))
@@ -117,12 +117,12 @@ def measure(layout: Layout, seed: int) -> dict[str, float]:
 
 
 def main() -> int:
-    """Measure every layout in turn, some rounds, and report the medians."""
+    """Measure every layout in turn for some rounds, and report the medians."""
     layouts = [OURS, *PEERS]
     rounds = [{layout.name: measure(layout, seed) for layout in layouts} for seed in range(ROUNDS)]
 
     def median(layout: Layout, case: str) -> float:
-        return statistics.median(found[layout.name][case] for found in rounds)
+        return statistics.median(rates[layout.name][case] for rates in rounds)
 
     rows = [
         report.row(case, ours=median(OURS, case), peer=median(peer, case), peer_name=peer.name, unit="per second")

@@ -40,8 +40,8 @@ def row(
     more_is_better: bool = True,
 ) -> Row:
     """A row with its ratio and whether the aim is met; times and sizes pass `more_is_better=False`."""
-    over, under = (ours, peer) if more_is_better else (peer, ours)
-    ratio = over / under if under else float("inf")
+    numerator, denominator = (ours, peer) if more_is_better else (peer, ours)
+    ratio = numerator / denominator if denominator else float("inf")
     return Row(
         case=case,
         ours=ours,
@@ -137,13 +137,13 @@ def file_system(path: Path) -> str:
         mounts = Path("/proc/mounts").read_text(encoding="utf-8").splitlines()
     except OSError:
         return "unknown"
-    resolved, longest, found = path.resolve(), -1, "unknown"
+    resolved, longest, nearest = path.resolve(), -1, "unknown"
     for line in mounts:
         _, point, kind, *_ = line.split()
         point = point.replace("\\040", " ")
         if resolved.is_relative_to(point) and len(point) > longest:
-            longest, found = len(point), kind
-    return found
+            longest, nearest = len(point), kind
+    return nearest
 
 
 def fdatasync_seconds(folder: Path, times: int = 200) -> float:

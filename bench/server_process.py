@@ -1,4 +1,4 @@
-"""A measured server in a process of its own on loopback, and plain sockets connected to it."""
+"""A measured server in its own process on loopback, and plain sockets connected to it."""
 
 import resource
 import socket
@@ -28,7 +28,7 @@ class ServerProcess:
         self._command, self._log = command, log
 
     def start(self) -> None:
-        """Start the server and wait until it accepts sockets. Its log goes to standard error, or into a file."""
+        """Start the server and wait until it accepts sockets. Its log is written to standard error or to a file."""
         with nullcontext() if self._log is None else self._log.open("wb") as log:
             self._server = subprocess.Popen(
                 self._command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log
@@ -37,7 +37,7 @@ class ServerProcess:
         deadline = time.monotonic() + _START_SECONDS
         while True:
             try:
-                self.connected()[0].close()
+                self.connect()[0].close()
                 return
             except OSError:
                 if time.monotonic() > deadline or self._server.poll() is not None:
@@ -53,8 +53,8 @@ class ServerProcess:
         self._server.kill()
         self._server.wait()
 
-    def connected(self, source: str = "127.0.0.1") -> tuple[socket.socket, bytes]:
-        """A socket after its handshake, from one of this machine's addresses, and the bytes received after it."""
+    def connect(self, source: str = "127.0.0.1") -> tuple[socket.socket, bytes]:
+        """Connect a socket from one of this machine's addresses; returns it after its handshake, and further bytes."""
         reader = socket.create_connection(("127.0.0.1", self.port), timeout=10, source_address=(source, 0))
         reader.sendall(REQUEST)
         return reader, read_until(reader, b"\r\n\r\n").partition(b"\r\n\r\n")[2]
@@ -73,10 +73,10 @@ def read_until(reader: socket.socket, end: bytes) -> bytes:
     """Everything received up to and including a chunk that completes `end`."""
     received = b""
     while end not in received:
-        more = reader.recv(4096)
-        if not more:
+        chunk = reader.recv(4096)
+        if not chunk:
             raise ConnectionError(f"The server closed the connection: {received!r}")
-        received += more
+        received += chunk
     return received
 
 
@@ -90,7 +90,7 @@ def masked(payload: bytes) -> bytes:
 
 
 def free_port() -> int:
-    """A free port."""
+    """A port of loopback that no process listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -98,10 +98,10 @@ def free_port() -> int:
 
 def allow_sockets(sockets: int) -> None:
     """Raise the limit of open files for this process and its children; exits when it is too low."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    if most < sockets + 100:
-        sys.exit(f"Only {most} files may be open, too few for {sockets} sockets. Raise ulimit -n.")
+    _, limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    if limit < sockets + 100:
+        sys.exit(f"Only {limit} files may be open, too few for {sockets} sockets. Raise ulimit -n.")
 
 
 def print_progress(text: str) -> None:

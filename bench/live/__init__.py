@@ -1,1 +1,1 @@
-"""One live room with thousands of people in it: the server as it ships beside a plain broadcast loop."""
+"""One live room with thousands of clients: the server as it ships, compared with a plain broadcast loop."""

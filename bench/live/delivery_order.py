@@ -6,24 +6,24 @@ from bench.live.frames import ParsedFrames, UnexpectedMessage
 
 
 class DeliveryOrder:
-    """Counts the clients at each position of the order.
+    """The number of clients at each position of the order.
 
-    No client may miss a comment, get one twice, or get them in another order than the others. When the lowest position
-    has no client left, the comment after it has reached all of them.
+    No client may miss a comment, receive one twice, or receive them in another order than the others. When the lowest
+    position has no client left, the comment after it has reached all of them.
     """
 
     def __init__(self, readers: int) -> None:
         self.order: list[int] = []
-        """The numbers of the comments as the first reader got them."""
+        """The numbers of the comments in the order of their first delivery."""
         self.reached: list[float] = []
-        """When each comment had come to the last reader, in that order."""
+        """When the last client received each comment, in that order."""
         self._numbers: set[int] = set()
         self._readers_at = [readers]
 
     def move(self, at: int, parsed: ParsedFrames) -> int:
-        """Move a client on by the comments it got; returns its new position."""
+        """Advance a client by the comments it received; returns its new position."""
         if parsed.start != at:
-            self._place(at, parsed)
+            self._append(at, parsed)
         readers_at, to = self._readers_at, at + len(parsed.numbers)
         readers_at[to] += 1
         readers_at[at] -= 1
@@ -34,15 +34,17 @@ class DeliveryOrder:
                 lowest += 1
         return to
 
-    def _place(self, at: int, parsed: ParsedFrames) -> None:
-        """Compare what a client got with what others got before, and append what is new."""
+    def _append(self, at: int, parsed: ParsedFrames) -> None:
+        """Compare the comments of a client with those that others received there, and append new ones."""
         known = self.order[at : at + len(parsed.numbers)]
         if known != list(parsed.numbers[: len(known)]):
-            raise UnexpectedMessage(f"A reader got {parsed.numbers} at place {at}, where others got {known}.")
+            raise UnexpectedMessage(
+                f"A client received {parsed.numbers} at position {at}, where others received {known}."
+            )
         new = parsed.numbers[len(known) :]
         if not self._numbers.isdisjoint(new):
             raise UnexpectedMessage(
-                f"A reader got {new} after {at + len(known)} comments, and one of them for the second time."
+                f"A client received {new} after {at + len(known)} comments, one of them for the second time."
             )
         self.order += new
         self._numbers.update(new)

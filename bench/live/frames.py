@@ -1,4 +1,4 @@
-"""Parsing of the bytes of a socket: the comments in order, and every other message."""
+"""Parser for the bytes of a socket: the comments in order, and every other message."""
 
 import msgspec
 
@@ -47,7 +47,7 @@ class ParsedFrames(msgspec.Struct):
 
 
 class FrameReader:
-    """Parses chunks with a cache: most clients get the same bytes, so that every socket can be read in full."""
+    """Parser with a cache of chunks: most clients receive the same bytes, so every socket can be read in full."""
 
     def __init__(self) -> None:
         self._cache: dict[bytes, ParsedFrames] = {}
@@ -67,13 +67,13 @@ def read(chunk: bytes) -> ParsedFrames:
     numbers: list[int] = []
     refused: list[int] = []
     replies = pings = at = 0
-    while (found := _frame(chunk, at)) is not None:
-        kind, payload, at = found
+    while (frame := _frame(chunk, at)) is not None:
+        kind, payload, at = frame
         if kind == _PING:
             pings += 1
             continue
         if kind != _TEXT:
-            raise UnexpectedMessage(f"A frame of kind {kind:#x} came: {payload!r}")
+            raise UnexpectedMessage(f"The server sent a frame of kind {kind:#x}: {payload!r}")
         message = _decode(payload)
         if message.t == "events":
             numbers += [_number(event) for event in message.events]
@@ -82,7 +82,7 @@ def read(chunk: bytes) -> ParsedFrames:
         elif message.error is not None and message.error.code == _BUSY and message.id:
             refused.append(message.id)
         elif message.t not in _IGNORED:
-            raise UnexpectedMessage(f"The server said: {payload.decode()}")
+            raise UnexpectedMessage(f"The server sent: {payload.decode()}")
     rest = chunk[at:]
     has_others = bool(refused or replies or pings or rest)
     return ParsedFrames(tuple(numbers), tuple(refused), replies, pings, rest, has_others)
@@ -104,5 +104,5 @@ def _frame(chunk: bytes, at: int) -> tuple[int, bytes, int] | None:
 
 def _number(event: live.Event) -> int:
     if not isinstance(event, live.CommentPosted):
-        raise UnexpectedMessage(f"Something else than a comment happened in the room: {event}")
+        raise UnexpectedMessage(f"The room sent an event that is not a comment: {event}")
     return number_of(event.comment.content)

@@ -17,7 +17,7 @@ from bench.server_process import print_progress
 _POLL_SECONDS = 0.0004
 WARM_UP = 5
 DRAIN_SECONDS = 10.0
-"""Seconds after the last comment in which all clients must have everything; otherwise the server has fallen behind."""
+"""Seconds after the last comment in which all clients must have all comments, or else the server has fallen behind."""
 
 
 class Round(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,14 +30,14 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     refused: int
     """Comments that the server refused as overloaded."""
     waits: list[float]
-    """Seconds from post to last receiver, sorted; of a comment that has not reached all, how long it was under way."""
+    """Seconds from post to last receiver, sorted; for a comment that has not reached all, until the round ended."""
     calls: float
     writes: float
     server_share: float
     load_share: float
-    """Of one processor, for as long as the round lasted."""
+    """Share of one processor for the duration of the round."""
     late: float
-    """Seconds by which the load posted a comment later than it should have, at worst."""
+    """The longest delay in seconds with which the load posted a comment."""
 
     @property
     def fell_behind(self) -> bool:
@@ -46,12 +46,12 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def summary(self) -> str:
-        """The figures in a line."""
-        reached = f"{self.reached} of {self.posted} comments reached everybody"
+        """The figures in one line."""
+        reached = f"{self.reached} of {self.posted} comments reached every client"
         return f"{self.rate}/s: p50 {self.wait(0.5):.0f} ms, p99 {self.wait(0.99):.0f} ms, {reached}"
 
     def wait(self, share: float) -> float:
-        """The milliseconds within which such a share of the comments reached all clients."""
+        """The milliseconds within which this share of the comments reached all clients."""
         return 1000 * self.waits[math.ceil(share * len(self.waits)) - 1]
 
 
@@ -76,31 +76,31 @@ class Room:
         late = self._send_and_receive(began, rate, count)
         ended = perf_counter()
         gc.enable()
-        lasted = ended - began
-        shares = (server.cpu() - cpu) / lasted, (time.process_time() - own) / lasted
-        spent = server.units()
+        duration = ended - began
+        shares = (server.cpu() - cpu) / duration, (time.process_time() - own) / duration
+        units_after = server.units()
         return Round(
             rate=rate,
             posted=count,
             reached=len(delivery_order.reached) - reached,
             refused=len(self.audience.refused) - refused,
             waits=self._waits(first, ended),
-            calls=spent.calls - units.calls,
-            writes=spent.writes - units.writes,
+            calls=units_after.calls - units.calls,
+            writes=units_after.writes - units.writes,
             server_share=shares[0],
             load_share=shares[1],
             late=late,
         )
 
     def warm_up(self) -> None:
-        """A few comments, each after all clients have the last one. A duplicate delivery would be seen here."""
+        """Post a few comments, each after all clients have the last one; a duplicate delivery would show here."""
         for _ in range(WARM_UP):
             self._send()
             self._receive_all()
 
     @property
     def posted(self) -> int:
-        """The number of comments, with those of the warm-up."""
+        """The number of comments posted, including the warm-up."""
         return len(self._posted)
 
     def _send(self) -> None:
@@ -110,7 +110,7 @@ class Room:
         self.audience.send(number, message)
 
     def _send_and_receive(self, began: float, rate: int, count: int) -> float:
-        """Send on time and receive until all is delivered or the drain time is over; returns the greatest delay."""
+        """Send on time and receive until all is delivered or the drain time is over; returns the longest delay."""
         posted, late, last = 0, 0.0, began + (count - 1) / rate
         while True:
             now = perf_counter()
@@ -139,25 +139,25 @@ class Room:
     @property
     def _complete(self) -> bool:
         """True when all clients have all accepted comments, and all senders have their replies."""
-        taken = self.posted - len(self.audience.refused)
-        answered = not self.server.replies or self.audience.replies - self._replies == taken
-        return len(self.audience.delivery_order.reached) == taken and answered
+        accepted = self.posted - len(self.audience.refused)
+        replied = not self.server.replies or self.audience.replies - self._replies == accepted
+        return len(self.audience.delivery_order.reached) == accepted and replied
 
     def _waits(self, first: int, ended: float) -> list[float]:
-        """The delivery times of the accepted comments after the first ones, sorted."""
+        """The delivery times of the comments accepted after the first ones, sorted."""
         delivery_order = self.audience.delivery_order
         reached = dict(zip(delivery_order.order, delivery_order.reached, strict=False))
-        taken = [number for number in range(first + 1, self.posted + 1) if number not in self.audience.refused]
-        return sorted(reached.get(number, ended) - self._posted[number] for number in taken)
+        accepted = [number for number in range(first + 1, self.posted + 1) if number not in self.audience.refused]
+        return sorted(reached.get(number, ended) - self._posted[number] for number in accepted)
 
 
 @contextmanager
-def measured_room(server: MeasuredServer, people: int) -> Generator[Room]:
+def measured_room(server: MeasuredServer, clients: int) -> Generator[Room]:
     """Start a server and connect all clients; at the end disconnect them and stop it."""
     server.start()
-    audience = Audience(server, people, server.join)
+    audience = Audience(server, clients, server.join)
     try:
-        print_progress(f"{server.name}: {people:,} people come in")
+        print_progress(f"{server.name}: connecting {clients:,} clients")
         yield Room(server, audience)
     finally:
         audience.disconnect_all()

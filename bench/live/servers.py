@@ -11,12 +11,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from bench.live import comments
 from bench.server_process import ServerProcess, free_port
 
-_POSTING = "LiveComment-Comments-{env}.post_comments"
-"""The access pattern that comments are written by."""
+_POST_PATTERN = "LiveComment-Comments-{env}.post_comments"
+"""The declared write that stores comments."""
 
 
-class Opened(msgspec.Struct, rename="camel"):
-    """The fields of an opened room that are used here."""
+class OpenedRoom(msgspec.Struct, rename="camel"):
+    """The fields of an opened room that are read here."""
 
     room_id: str
 
@@ -28,8 +28,8 @@ class Units(msgspec.Struct, frozen=True):
     writes: float = 0
 
 
-class Ours(ServerProcess):
-    """`zataku serve` with its embedded store on a disk and all its limits as they are."""
+class ZatakuServer(ServerProcess):
+    """`zataku serve` with its embedded store on a disk and its default limits."""
 
     replies = True
     """It replies when a comment is stored."""
@@ -41,41 +41,41 @@ class Ours(ServerProcess):
         self.join: bytes | None = None
 
     def start(self) -> None:
-        """Start it and open a room, as a guest who sends no cookie."""
+        """Start the server and open a room as a guest without a cookie."""
         super().start()
         content = msgspec.json.encode({"name": "Measured"})
-        opened = msgspec.json.decode(self._request("POST", "/api/live/rooms", content), type=Opened)
+        opened = msgspec.json.decode(self._request("POST", "/api/live/rooms", content), type=OpenedRoom)
         self._room = f"live/{opened.room_id}"
         self.join = comments.join(self._room)
 
     def comment(self, number: int) -> bytes:
-        """The message of a comment."""
+        """The message that posts a comment."""
         return comments.comment(self._room, number)
 
     def units(self) -> Units:
-        """The units that the server's metrics report, after the first comment."""
-        found = {
+        """The units in the server's metrics; there are none before the first comment."""
+        samples = {
             sample.name: sample.value
             for family in text_string_to_metric_families(self._request("GET", "/metrics").decode())
             for sample in family.samples
-            if sample.labels.get("pattern") == _POSTING
+            if sample.labels.get("pattern") == _POST_PATTERN
         }
-        return Units(found["zataku_table_calls_total"], found["zataku_table_write_units_total"])
+        return Units(samples["zataku_table_calls_total"], samples["zataku_table_write_units_total"])
 
     def _request(self, method: str, path: str, body: bytes | None = None) -> bytes:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request(method, path, body, {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            content = answer.read()
+            response = connection.getresponse()
+            content = response.read()
         finally:
             connection.close()
-        if answer.status >= 300:
-            raise ConnectionError(f"{method} {path} was answered {answer.status}: {content!r}")
+        if response.status >= 300:
+            raise ConnectionError(f"{method} {path} returned {response.status}: {content!r}")
         return content
 
 
-class Plain(ServerProcess):
+class PlainLoopServer(ServerProcess):
     """The simplest broadcast loop: it sends every message to all clients."""
 
     replies = False
@@ -86,12 +86,12 @@ class Plain(ServerProcess):
         super().__init__("plain loop", [sys.executable, "-m", "bench.realtime.plain", str(port)], port)
 
     def comment(self, number: int) -> bytes:
-        """The message that all clients are to get."""
+        """The message that the server broadcasts to all clients."""
         return comments.event_message(number)
 
     def units(self) -> Units:
-        """It stores nothing."""
+        """No units, because the plain loop stores nothing."""
         return Units()
 
 
-MeasuredServer: TypeAlias = Ours | Plain
+MeasuredServer: TypeAlias = ZatakuServer | PlainLoopServer

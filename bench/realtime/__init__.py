@@ -1,1 +1,1 @@
-"""Many sockets in one room: our hub beside a plain broadcast loop, each a server process of its own."""
+"""Many sockets in one room: our hub compared with a plain broadcast loop, each in its own server process."""

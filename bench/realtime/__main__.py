@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from bench import report
-from bench.realtime.load import Contestant, single, steady
+from bench.realtime.load import MeasuredServer, single, steady
 from bench.realtime.messages import FRAME_BYTES, broadcast, transient_command
 from bench.server_process import allow_sockets, print_progress
 
@@ -31,31 +31,31 @@ def options() -> argparse.Namespace:
 
 
 def measure(arguments: argparse.Namespace) -> list[report.Row]:
-    """The rows of one run. Who goes first changes from round to round, so that noise hits both alike."""
-    ours = Contestant("zataku", "bench.realtime.ours", message=transient_command, joins=True)
-    peer = Contestant(PEER, "bench.realtime.plain", message=broadcast, joins=False)
+    """Measure both servers; returns the rows. They take turns to go first, so that noise affects both."""
+    ours = MeasuredServer("zataku", "bench.realtime.ours", message=transient_command, joins=True)
+    peer = MeasuredServer(PEER, "bench.realtime.plain", message=broadcast, joins=False)
     figures: dict[str, dict[str, list[float]]] = {
         case: {ours.name: [], peer.name: []} for case in (SINGLE, STEADY, EFFORT, MEMORY)
     }
     try:
-        for it in (ours, peer):
-            it.start()
-            figures[MEMORY][it.name].append(it.fill(arguments.sockets) / 1024)
-            single(it, 0.3)  # warms up and does not count
+        for server in (ours, peer):
+            server.start()
+            figures[MEMORY][server.name].append(server.connect_readers(arguments.sockets) / 1024)
+            single(server, 0.3)  # warms up and does not count
         for number in range(arguments.rounds):
             print_progress(f"round {number + 1} of {arguments.rounds}")
-            for it in (ours, peer) if number % 2 == 0 else (peer, ours):
-                figures[SINGLE][it.name].append(single(it, arguments.seconds))
-                deliveries, per_second_of_work = steady(it, RATE, arguments.seconds)
-                figures[STEADY][it.name].append(deliveries)
-                figures[EFFORT][it.name].append(1e6 / per_second_of_work)
+            for server in (ours, peer) if number % 2 == 0 else (peer, ours):
+                figures[SINGLE][server.name].append(single(server, arguments.seconds))
+                deliveries, per_cpu_second = steady(server, RATE, arguments.seconds)
+                figures[STEADY][server.name].append(deliveries)
+                figures[EFFORT][server.name].append(1e6 / per_cpu_second)
     finally:
         ours.stop()
         peer.stop()
 
     def row(case: str, unit: str, aim: float | None = None, *, more_is_better: bool = True) -> report.Row:
-        found = figures[case]
-        mine, theirs = statistics.median(found[ours.name]), statistics.median(found[peer.name])
+        by_name = figures[case]
+        mine, theirs = statistics.median(by_name[ours.name]), statistics.median(by_name[peer.name])
         return report.row(
             case, ours=mine, peer=theirs, peer_name=PEER, unit=unit, aim=aim, more_is_better=more_is_better
         )
@@ -69,26 +69,26 @@ def measure(arguments: argparse.Namespace) -> list[report.Row]:
 
 
 def facts(arguments: argparse.Namespace) -> list[tuple[str, str]]:
-    """What the figures depend on."""
+    """Facts that the figures depend on."""
     names = ("uvicorn", "uvloop", "websockets", "starlette")
     return [
         *[fact for fact in report.machine(Path(tempfile.gettempdir())) if fact[0] != "disk"],
         ("versions", ", ".join(f"{name} {version(name)}" for name in names)),
         ("room", f"{arguments.sockets:,} sockets on loopback, frames of {FRAME_BYTES} bytes"),
-        ("measurement", f"median of {arguments.rounds} rounds of {arguments.seconds:g} s, contestants alternating"),
+        ("measurement", f"median of {arguments.rounds} rounds of {arguments.seconds:g} s, servers alternating"),
     ]
 
 
 def main() -> None:
-    """Run it."""
+    """Run the benchmark and report it."""
     arguments = options()
     allow_sockets(2 * arguments.sockets)
     began = time.perf_counter()
-    known = facts(arguments)
-    found = measure(arguments)
-    known.append(("length of the run", f"{time.perf_counter() - began:.0f} s"))
-    whole = arguments.sockets == 2000 and arguments.rounds >= 5
-    report.publish("realtime", found, known, save=whole if arguments.save is None else arguments.save)
+    run_facts = facts(arguments)
+    rows = measure(arguments)
+    run_facts.append(("length of the run", f"{time.perf_counter() - began:.0f} s"))
+    is_full_run = arguments.sockets == 2000 and arguments.rounds >= 5
+    report.publish("realtime", rows, run_facts, save=is_full_run if arguments.save is None else arguments.save)
 
 
 if __name__ == "__main__":

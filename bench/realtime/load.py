@@ -13,8 +13,8 @@ _POLL_SECONDS = 0.0003
 _TIMEOUT_SECONDS = 60.0
 
 
-class Contestant(ServerProcess):
-    """One server process with all its readers."""
+class MeasuredServer(ServerProcess):
+    """A server process with all its readers."""
 
     def __init__(self, name: str, module: str, *, message: Callable[[int], bytes], joins: bool) -> None:
         port = free_port()
@@ -26,17 +26,17 @@ class Contestant(ServerProcess):
         self._sent = 0
 
     def stop(self) -> None:
-        """End the server and its readers."""
+        """Disconnect the readers and stop the server."""
         for reader in self.readers:
             reader.close()
         self._epoll.close()
         super().stop()
 
-    def fill(self, readers: int) -> float:
-        """Connect readers; returns how many bytes of memory the server took for each."""
+    def connect_readers(self, readers: int) -> float:
+        """Connect readers; returns the bytes of memory that the server took for each."""
         before = self.memory()
         for _ in range(readers):
-            reader, _ = self.connected()
+            reader, _ = self.connect()
             if self._joins:
                 reader.sendall(masked(JOIN))
                 read_until(reader, b'"joined"')
@@ -51,48 +51,48 @@ class Contestant(ServerProcess):
         self.readers[0].send(masked(self._message(self._sent)))
         self._sent += 1
 
-    def receive(self, messages: int, meanwhile: Callable[[], object] = lambda: None) -> None:
-        """Wait until every reader has so many messages, and call `meanwhile` between two polls."""
+    def receive(self, messages: int, before_poll: Callable[[], object] = lambda: None) -> None:
+        """Wait until every reader has this many messages, and call `before_poll` before each poll."""
         missing = messages * len(self.readers) * FRAME_BYTES
         buffer, receive, poll = self._buffer, self._receive, self._epoll.poll
-        many, deadline = len(receive) // 4, time.monotonic() + _TIMEOUT_SECONDS
+        enough, deadline = len(receive) // 4, time.monotonic() + _TIMEOUT_SECONDS
         while missing > 0:
-            meanwhile()
+            before_poll()
             ready = poll(0, len(receive))
             for number, _ in ready:
                 missing -= receive[number](buffer)
-            if len(ready) < many and missing > 0:
+            if len(ready) < enough and missing > 0:
                 # A reader that is woken for every frame slows the server down; one that polls does not.
                 time.sleep(_POLL_SECONDS)
                 if time.monotonic() > deadline:
-                    raise TimeoutError(f"{self.name} still owes {missing} bytes.")
+                    raise TimeoutError(f"{self.name} has not delivered {missing} bytes.")
         if missing < 0:
-            raise ValueError(f"{self.name} sent more than it was asked for.")
+            raise ValueError(f"{self.name} sent more bytes than expected.")
 
 
-def single(contestant: Contestant, seconds: float) -> float:
-    """Deliveries a second when each message waits until every reader has the last."""
+def single(server: MeasuredServer, seconds: float) -> float:
+    """Deliveries a second when each message is sent after every reader has the last."""
     began = time.perf_counter()
     messages = 0
     while time.perf_counter() - began < seconds:
-        contestant.send()
-        contestant.receive(1)
+        server.send()
+        server.receive(1)
         messages += 1
-    return messages * len(contestant.readers) / (time.perf_counter() - began)
+    return messages * len(server.readers) / (time.perf_counter() - began)
 
 
-def steady(contestant: Contestant, rate: int, seconds: float) -> tuple[float, float]:
-    """Deliveries a second of wall time and of the server's processor time, at so many messages a second."""
+def steady(server: MeasuredServer, rate: int, seconds: float) -> tuple[float, float]:
+    """Deliveries a second of wall time and of the server's processor time, at a rate of messages a second."""
     count = int(rate * seconds)
-    began, spent = time.perf_counter(), contestant.cpu()
+    began, cpu = time.perf_counter(), server.cpu()
     sent = 0
 
     def send_on_time() -> None:
         nonlocal sent
         while sent < count and time.perf_counter() >= began + sent / rate:
-            contestant.send()
+            server.send()
             sent += 1
 
-    contestant.receive(count, send_on_time)
-    deliveries = count * len(contestant.readers)
-    return deliveries / (time.perf_counter() - began), deliveries / (contestant.cpu() - spent)
+    server.receive(count, send_on_time)
+    deliveries = count * len(server.readers)
+    return deliveries / (time.perf_counter() - began), deliveries / (server.cpu() - cpu)

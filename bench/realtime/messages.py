@@ -1,4 +1,4 @@
-"""The measured messages: all of one size, so that the received bytes say how many have arrived."""
+"""The measured messages: all of one size, so that the number of received bytes gives the number of messages."""
 
 import msgspec
 
@@ -15,7 +15,7 @@ def event(number: int) -> bytes:
 
 
 def transient_command(number: int) -> bytes:
-    """The message by which a client of ours sends an event."""
+    """The message with which a client of ours sends an event."""
     return b'{"t":"pass","to":"%b","what":%b}' % (ROOM.encode(), event(number))
 
 

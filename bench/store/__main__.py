@@ -33,23 +33,24 @@ def options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=5, help="rounds; the median counts (default %(default)s)")
     parser.add_argument("--seconds", type=float, default=0.7, help="time of one measurement (default %(default)s)")
     parser.add_argument("--case", action="append", choices=[case.name for case in CASES], help="only this case")
-    parser.add_argument("--callers", action="append", type=int, choices=CALLERS, help="only so many callers")
+    parser.add_argument("--callers", action="append", type=int, choices=CALLERS, help="only this number of callers")
     parser.add_argument("--only", action="append", choices=["zataku", "raw apsw", "dynoxide"], help="only these")
     parser.add_argument("--loop", choices=["uvloop", "asyncio"], default="uvloop", help="event loop of every caller")
     parser.add_argument(
-        "--folder", type=Path, default=DISK, help="where the data is stored meanwhile (default %(default)s)"
+        "--folder", type=Path, default=DISK, help="where the data is stored during the run (default %(default)s)"
     )
     parser.add_argument("--peer-stream", action="store_true", help="let dynoxide keep its stream, too")
     parser.add_argument("--save", action=argparse.BooleanOptionalAction, default=None, help="write README and results")
     return parser.parse_args()
 
 
-async def measure(asked: argparse.Namespace, folder: Path) -> list[report.Row]:
+async def measure(arguments: argparse.Namespace, folder: Path) -> list[report.Row]:
     """Open, load and measure the stores; returns the rows of the report."""
     notes = Notes()
-    every: list[BenchmarkedStore] = [ZatakuStore(folder), RawApsw(folder), Dynoxide(folder, stream=asked.peer_stream)]
-    stores = [store for store in every if not asked.only or store.name in asked.only]
-    cases = [case for case in CASES if not asked.case or case.name in asked.case]
+    peer = Dynoxide(folder, stream=arguments.peer_stream)
+    all_stores: list[BenchmarkedStore] = [ZatakuStore(folder), RawApsw(folder), peer]
+    stores = [store for store in all_stores if not arguments.only or store.name in arguments.only]
+    cases = [case for case in CASES if not arguments.case or case.name in arguments.case]
     async with AsyncExitStack() as opened:
         for store in stores:
             await store.open()
@@ -59,46 +60,47 @@ async def measure(asked: argparse.Namespace, folder: Path) -> list[report.Row]:
             stores,
             notes,
             cases=cases,
-            callers=asked.callers or CALLERS,
-            rounds=asked.rounds,
-            seconds=asked.seconds,
+            callers=arguments.callers or CALLERS,
+            rounds=arguments.rounds,
+            seconds=arguments.seconds,
             print_progress=print_progress,
         )
-    if asked.only and "zataku" not in asked.only:
-        return rows(figures, asked.only[0], asked.only[1:] or asked.only)
+    if arguments.only and "zataku" not in arguments.only:
+        return rows(figures, arguments.only[0], arguments.only[1:] or arguments.only)
     return rows(figures, "zataku", [store.name for store in stores if store.name != "zataku"] or ["zataku"])
 
 
-def facts(asked: argparse.Namespace) -> list[tuple[str, str]]:
+def facts(arguments: argparse.Namespace) -> list[tuple[str, str]]:
     """Facts that the figures depend on."""
-    loop = f"uvloop {version('uvloop')}" if asked.loop == "uvloop" else "asyncio"
+    loop = f"uvloop {version('uvloop')}" if arguments.loop == "uvloop" else "asyncio"
     sqlite = f"apsw {version('apsw')} (SQLite {apsw.sqlite_lib_version()})"
+    initial, rounds = BOARDS * NOTES_PER_BOARD, f"{arguments.rounds} rounds"
     return [
-        *report.machine(asked.folder),
+        *report.machine(arguments.folder),
         ("versions", f"{sqlite}, msgspec {version('msgspec')}, {loop}, {dynoxide.version()}"),
-        ("data", f"{BOARDS * NOTES_PER_BOARD:,} notes of about 1 KB before the first measurement, on {asked.folder}"),
-        ("measurement", f"median of {asked.rounds} rounds of at most {asked.seconds} s each, stores alternating"),
+        ("data", f"{initial:,} notes of about 1 KB before the first measurement, on {arguments.folder}"),
+        ("measurement", f"median of {rounds} of at most {arguments.seconds} s each, stores alternating"),
     ]
 
 
 def main() -> None:
     """Run the benchmark and report it."""
-    asked = options()
-    if report.file_system(asked.folder) == "tmpfs":
-        sys.exit(f"{asked.folder} is memory, where a durable write means nothing. Give a disk with --folder.")
+    arguments = options()
+    if report.file_system(arguments.folder) == "tmpfs":
+        sys.exit(f"{arguments.folder} is memory, where a durable write means nothing. Give a disk with --folder.")
     began = perf_counter()
-    known = facts(asked)
-    with tempfile.TemporaryDirectory(prefix="zataku-bench-", dir=asked.folder) as folder:
-        run = uvloop.run if asked.loop == "uvloop" else asyncio.run
-        found = run(measure(asked, Path(folder)))
-    known.append(("length of the run", f"{perf_counter() - began:.0f} s"))
-    text = f"{report.facts_list(known)}\n\n{report.table(found)}"
+    run_facts = facts(arguments)
+    with tempfile.TemporaryDirectory(prefix="zataku-bench-", dir=arguments.folder) as folder:
+        run = uvloop.run if arguments.loop == "uvloop" else asyncio.run
+        table_rows = run(measure(arguments, Path(folder)))
+    run_facts.append(("length of the run", f"{perf_counter() - began:.0f} s"))
+    text = f"{report.facts_list(run_facts)}\n\n{report.table(table_rows)}"
     print(text)
-    whole = not (asked.case or asked.callers or asked.only or asked.peer_stream)
-    if whole if asked.save is None else asked.save:
+    is_full_run = not (arguments.case or arguments.callers or arguments.only or arguments.peer_stream)
+    if is_full_run if arguments.save is None else arguments.save:
         report.write_between(HERE / "README.md", "bench-store", text)
-        report.write_results(HERE / "results" / "store.json", found, known)
-    missed = [row for row in found if row.met is False]
+        report.write_results(HERE / "results" / "store.json", table_rows, run_facts)
+    missed = [row for row in table_rows if row.met is False]
     if missed:
         print_progress(
             f"{len(missed)} aims are not met: " + "; ".join(f"{row.case} ({row.peer_name})" for row in missed)

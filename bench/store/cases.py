@@ -36,10 +36,10 @@ class Case(Struct, frozen=True):
 
 
 def _keys(notes: Notes) -> list[tuple[str, int]]:
-    found: set[tuple[str, int]] = set()
-    while len(found) < BATCH:
-        found.add(notes.existing())
-    return list(found)
+    keys: set[tuple[str, int]] = set()
+    while len(keys) < BATCH:
+        keys.add(notes.existing())
+    return list(keys)
 
 
 CASES = (
@@ -53,8 +53,8 @@ CASES = (
     Case("batch get", "25-item batch get", False, _keys),
 )
 
-# Makes the prepared calls with so many callers until none are left or the deadline has passed; returns how many calls
-# completed.
+# Makes the prepared calls with a number of callers until none are left or the deadline has passed; returns the number
+# of completed calls.
 Run = Callable[[int, float], Awaitable[int]]
 
 
@@ -76,7 +76,7 @@ class BenchmarkedStore(Protocol):
         ...
 
     def prepare(self, case: CaseName, work: list[Any]) -> Run:
-        """Prepare what these calls need before the measurement starts."""
+        """Prepare the calls before the measurement starts."""
         ...
 
     async def close(self) -> None:

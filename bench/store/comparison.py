@@ -50,14 +50,14 @@ async def measure_all(
     """Calls per second of every case, number of callers and store, one figure for each round."""
     figures: Figures = {}
     rates: dict[tuple[CaseName, int, str], float] = {}
-    for turn in range(rounds + 1):
-        # The first turn warms the caches up and estimates the rate of each store; it does not count.
-        warm_up = turn == 0
-        print_progress("warming up" if warm_up else f"round {turn} of {rounds}")
+    for round_number in range(rounds + 1):
+        # The first round warms the caches up and estimates the rate of each store; it does not count.
+        warm_up = round_number == 0
+        print_progress("warming up" if warm_up else f"round {round_number} of {rounds}")
         for case in cases:
             for concurrency in callers:
                 # A different store goes first in every round.
-                shift = turn % len(stores)
+                shift = round_number % len(stores)
                 for store in (*stores[shift:], *stores[:shift]):
                     key = (case.name, concurrency, store.name)
                     limit = _WARM_UP_SECONDS if warm_up else seconds
@@ -83,20 +83,20 @@ async def _measure(
     gc.freeze()
     try:
         began = perf_counter()
-        done = await run(callers, began + seconds)
-        return done / (perf_counter() - began)
+        completed = await run(callers, began + seconds)
+        return completed / (perf_counter() - began)
     finally:
         gc.unfreeze()
 
 
 def rows(figures: Figures, ours: str, peers: Sequence[str]) -> list[Row]:
     """A row for every case, number of callers and peer; aims are set for 16 callers."""
-    found: list[Row] = []
-    titles = {case.name: case for case in CASES}
+    compared: list[Row] = []
+    cases = {case.name: case for case in CASES}
     medians = {key: statistics.median(values) for key, values in figures.items()}
     for name, concurrency in dict.fromkeys((name, concurrency) for name, concurrency, _ in figures):
-        case = titles[name]
-        found.extend(
+        case = cases[name]
+        compared.extend(
             row(
                 f"{case.title}, {concurrency} caller{'s' if concurrency > 1 else ''}",
                 ours=round(medians[name, concurrency, ours], 1),
@@ -107,7 +107,7 @@ def rows(figures: Figures, ours: str, peers: Sequence[str]) -> list[Row]:
             )
             for peer in peers
         )
-    return found
+    return compared
 
 
 def _aim(case: Case, callers: int, peer: str) -> float | None:

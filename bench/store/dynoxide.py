@@ -30,18 +30,18 @@ _LENGTH = b"content-length: "
 
 
 def version() -> str:
-    """The program's version."""
+    """The name and version of the program."""
     return subprocess.run([PROGRAM, "--version"], capture_output=True, text=True, check=True).stdout.strip()
 
 
 class Connection(asyncio.Protocol):
-    """Sends the next request as soon as the last response is complete, without a task or future per call."""
+    """A connection that sends the next request as soon as the last response is complete, without a task per call."""
 
     def __init__(self, requests: Iterator[bytes], deadline: float) -> None:
         self._requests = requests
         self._deadline = deadline
         self._received = b""
-        self.answered = 0
+        self.completed = 0
         self.last = b""
         self.finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -71,7 +71,7 @@ class Connection(asyncio.Protocol):
             self.finished.set_exception(RuntimeError(received.decode(errors="replace")))
             return
         self._received, self.last = b"", received
-        self.answered += 1
+        self.completed += 1
         if perf_counter() > self._deadline:
             self.finished.set_result(None)
         else:
@@ -87,7 +87,7 @@ class Connection(asyncio.Protocol):
 
 
 class Dynoxide:
-    """The unmodified server on loopback, in a process of its own."""
+    """The unmodified server on loopback, in its own process."""
 
     name = "dynoxide"
 
@@ -107,18 +107,18 @@ class Dynoxide:
         )
         try:
             await self._wait_until_listening()
-            await self._one("CreateTable", _table(self._stream))
+            await self._call("CreateTable", _table(self._stream))
         except BaseException:
             await self.close()
             raise
 
     async def _wait_until_listening(self) -> None:
-        until = perf_counter() + _START_SECONDS
+        deadline = perf_counter() + _START_SECONDS
         while True:
             try:
                 _, writer = await asyncio.open_connection("127.0.0.1", self._port)
             except OSError:
-                if perf_counter() > until:
+                if perf_counter() > deadline:
                     raise
                 await asyncio.sleep(0.05)
             else:
@@ -130,26 +130,28 @@ class Dynoxide:
         await self.prepare("batch write", parts)(4, float("inf"))
 
     async def page_of(self, board: str) -> list[str]:
-        answer = await self._one("Query", _body("query", board))
-        return [item["body"]["S"] for item in answer["Items"]]
+        response = await self._call("Query", _body("query", board))
+        return [item["body"]["S"] for item in response["Items"]]
 
     def prepare(self, case: CaseName, work: list[Any]) -> Run:
         requests = [self._request(_OPERATIONS[case], _body(case, each)) for each in work]
 
         async def run(callers: int, deadline: float) -> int:
-            connections = await self._drive(requests, callers, deadline)
-            return sum(connection.answered for connection in connections)
+            connections = await self._send_all(requests, callers, deadline)
+            return sum(connection.completed for connection in connections)
 
         return run
 
-    async def _drive(self, requests: list[bytes], callers: int, deadline: float) -> list[Connection]:
-        waiting = iter(requests)
+    async def _send_all(self, requests: list[bytes], callers: int, deadline: float) -> list[Connection]:
+        remaining = iter(requests)
         loop = asyncio.get_running_loop()
         connections: list[Connection] = []
         try:
             for _ in range(callers):
-                made = await loop.create_connection(lambda: Connection(waiting, deadline), "127.0.0.1", self._port)
-                connections.append(made[1])
+                _, connection = await loop.create_connection(
+                    lambda: Connection(remaining, deadline), "127.0.0.1", self._port
+                )
+                connections.append(connection)
             for connection in connections:
                 connection.start()
             await asyncio.gather(*(connection.finished for connection in connections))
@@ -158,8 +160,8 @@ class Dynoxide:
                 connection.close()
         return connections
 
-    async def _one(self, operation: str, body: dict[str, Any]) -> dict[str, Any]:
-        (connection,) = await self._drive([self._request(operation, body)], 1, float("inf"))
+    async def _call(self, operation: str, body: dict[str, Any]) -> dict[str, Any]:
+        (connection,) = await self._send_all([self._request(operation, body)], 1, float("inf"))
         return json.loads(connection.last.partition(_HEAD_END)[2])
 
     def _request(self, operation: str, body: dict[str, Any]) -> bytes:
@@ -191,7 +193,7 @@ def _table(stream: bool) -> dict[str, Any]:
         return [{"AttributeName": pk, "KeyType": "HASH"}, {"AttributeName": sk, "KeyType": "RANGE"}]
 
     names = ("PK", "SK", "GSI1PK", "GSI1SK")
-    made: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "TableName": TABLE,
         "BillingMode": "PAY_PER_REQUEST",
         "KeySchema": keys("PK", "SK"),
@@ -201,8 +203,8 @@ def _table(stream: bool) -> dict[str, Any]:
         ],
     }
     if stream:
-        made["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
-    return made
+        parameters["StreamSpecification"] = {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"}
+    return parameters
 
 
 def _key(board: str, number: int) -> dict[str, Any]:

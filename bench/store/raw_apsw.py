@@ -1,4 +1,4 @@
-"""The same rows written with apsw directly: no types, no checks but those of the case, bytes in and bytes out."""
+"""The same rows written with apsw directly: no types, no checks except those of the case, bytes in and bytes out."""
 
 import asyncio
 import threading
@@ -24,7 +24,7 @@ CREATE TABLE by_author (
 ) WITHOUT ROWID;
 CREATE TABLE log (seq INTEGER PRIMARY KEY, at REAL NOT NULL, kind INTEGER NOT NULL, old BLOB, new BLOB);
 """
-LOOK = "SELECT id, item FROM items WHERE pk = ? AND sk = ?"
+FIND = "SELECT id, item FROM items WHERE pk = ? AND sk = ?"
 INSERT = "INSERT INTO items (pk, sk, item) VALUES (?, ?, ?)"
 REPLACE = "UPDATE items SET item = ? WHERE id = ?"
 INDEX = "INSERT INTO by_author VALUES (?, ?, ?, ?, ?)"
@@ -39,7 +39,7 @@ WRITES = {"put", "update", "transaction", "batch write"}
 
 
 class Packed(NamedTuple):
-    """A note as the values of its rows, made before the measurement starts."""
+    """The values of a note's rows, encoded before the measurement starts."""
 
     pk: bytes
     sk: bytes
@@ -70,11 +70,11 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def key_bytes(board: str, number: int) -> tuple[bytes, bytes]:
-    """Partition and sort key."""
+    """The partition and sort key of a note."""
     return f"BOARD#{board}".encode(), f"NOTE#{number:08d}".encode()
 
 
-def packed(note: Note) -> Packed:
+def pack_note(note: Note) -> Packed:
     """The rows of a note."""
     pk, sk = key_bytes(note.board, note.number)
     ipk, isk = f"AUTHOR#{note.author}", f"{note.board}#{note.number:08d}"
@@ -116,18 +116,18 @@ class RawConnection:
         self._execute("COMMIT")
 
     def put(self, row: Packed) -> None:
-        self._write(row, self._execute(LOOK, (row.pk, row.sk)).fetchone())
+        self._write(row, self._execute(FIND, (row.pk, row.sk)).fetchone())
 
-    def _write(self, row: Packed, found: tuple[int, bytes] | None) -> None:
+    def _write(self, row: Packed, stored: tuple[int, bytes] | None) -> None:
         execute = self._execute
-        if found is None:
+        if stored is None:
             execute(INSERT, (row.pk, row.sk, row.item))
             execute(INDEX, (row.ipk, row.isk, row.pk, row.sk, self.connection.last_insert_rowid()))
             execute(LOG, (self.now, 0, None, row.item))
         else:
-            # The index key of a note follows from its key, so a replaced note stays where it is in the index.
-            execute(REPLACE, (row.item, found[0]))
-            execute(LOG, (self.now, 1, found[1], row.item))
+            # The index key of a note is derived from its key, so a replaced note keeps its index entry.
+            execute(REPLACE, (row.item, stored[0]))
+            execute(LOG, (self.now, 1, stored[1], row.item))
 
     def _change(self, row_id: int, old: bytes, stored: StoredNote) -> None:
         new = _encode(stored)
@@ -136,7 +136,7 @@ class RawConnection:
 
     def update(self, edit: tuple[bytes, bytes, str]) -> None:
         pk, sk, text = edit
-        row_id, old = self._execute(LOOK, (pk, sk)).fetchone()
+        row_id, old = self._execute(FIND, (pk, sk)).fetchone()
         stored = _decode(old)
         if stored.status != "open":
             raise LookupError(edit)
@@ -145,9 +145,9 @@ class RawConnection:
 
     def transaction(self, pair: tuple[Packed, bytes, bytes]) -> None:
         note, pk, sk = pair
-        if self._execute(LOOK, (note.pk, note.sk)).fetchone() is not None:
+        if self._execute(FIND, (note.pk, note.sk)).fetchone() is not None:
             raise LookupError(pair)
-        row_id, old = self._execute(LOOK, (pk, sk)).fetchone()
+        row_id, old = self._execute(FIND, (pk, sk)).fetchone()
         self._write(note, None)
         stored = _decode(old)
         stored.likes += 1
@@ -171,7 +171,7 @@ class RawConnection:
 
 
 class RawApsw:
-    """One caller calls SQLite directly; several put calls into a plain queue that one thread serves."""
+    """A store on apsw: one caller calls SQLite directly, several share a queue that one thread serves."""
 
     name = "raw apsw"
 
@@ -185,24 +185,24 @@ class RawApsw:
     async def load(self, notes: list[Note]) -> None:
         for at in range(0, len(notes), 1000):
             self._connection.begin()
-            self._connection.batch_write([packed(note) for note in notes[at : at + 1000]])
+            self._connection.batch_write([pack_note(note) for note in notes[at : at + 1000]])
             self._connection.commit()
 
     async def page_of(self, board: str) -> list[str]:
         return [_decode(row[0]).body for row in self._connection.query(f"BOARD#{board}".encode())]
 
     def prepare(self, case: CaseName, work: list[Any]) -> Run:
-        prepared = [_prepared(case, each) for each in work]
+        prepared = [_prepare_input(case, each) for each in work]
 
         async def run(callers: int, deadline: float) -> int:
             if callers == 1:
-                return self._directly(case, prepared, deadline)
-            return await self._queued(case, prepared, callers, deadline)
+                return self._run_directly(case, prepared, deadline)
+            return await self._run_queued(case, prepared, callers, deadline)
 
         return run
 
-    def _directly(self, case: CaseName, prepared: list[Any], deadline: float) -> int:
-        call, connection, writes, done = self._connection.calls[case], self._connection, case in WRITES, 0
+    def _run_directly(self, case: CaseName, prepared: list[Any], deadline: float) -> int:
+        call, connection, writes, completed = self._connection.calls[case], self._connection, case in WRITES, 0
         for work in prepared:
             if writes:
                 connection.begin()
@@ -210,25 +210,25 @@ class RawApsw:
                 connection.commit()
             else:
                 call(work)
-            done += 1
+            completed += 1
             if perf_counter() > deadline:
                 break
-        return done
+        return completed
 
-    async def _queued(self, case: CaseName, prepared: list[Any], callers: int, deadline: float) -> int:
+    async def _run_queued(self, case: CaseName, prepared: list[Any], callers: int, deadline: float) -> int:
         loop = asyncio.get_running_loop()
         queue: SimpleQueue[tuple[Any, asyncio.Future[Any]] | None] = SimpleQueue()
         thread = threading.Thread(target=_serve, args=(self._connection, case, queue, loop))
         thread.start()
-        waiting, done = iter(prepared), 0
+        remaining, completed = iter(prepared), 0
 
         async def caller() -> None:
-            nonlocal done
-            for work in waiting:
+            nonlocal completed
+            for work in remaining:
                 future = loop.create_future()
                 queue.put((work, future))
                 await future
-                done += 1
+                completed += 1
                 if perf_counter() > deadline:
                     return
 
@@ -237,7 +237,7 @@ class RawApsw:
         finally:
             queue.put(None)
             thread.join()
-        return done
+        return completed
 
     async def close(self) -> None:
         self._connection.connection.close()
@@ -256,28 +256,28 @@ def _serve(
             pass
         if writes:
             connection.begin()
-        answers = [(future, call(work)) for work, future in group]
+        results = [(future, call(work)) for work, future in group]
         if writes:
             connection.commit()
-        loop.call_soon_threadsafe(_answer, answers)
+        loop.call_soon_threadsafe(_set_results, results)
 
 
-def _answer(answers: list[tuple["asyncio.Future[Any]", Any]]) -> None:
-    for future, result in answers:
+def _set_results(results: list[tuple["asyncio.Future[Any]", Any]]) -> None:
+    for future, result in results:
         future.set_result(result)
 
 
-def _prepared(case: CaseName, work: Any) -> Any:
+def _prepare_input(case: CaseName, work: Any) -> Any:
     if isinstance(work, Note):
-        return packed(work)
+        return pack_note(work)
     if isinstance(work, Edit):
         return (*key_bytes(work.board, work.number), work.body)
     if isinstance(work, Pair):
-        return (packed(work.note), *key_bytes(work.board, work.number))
+        return (pack_note(work.note), *key_bytes(work.board, work.number))
     if case == "query":
         return f"BOARD#{work}".encode()
     if case == "index query":
         return f"AUTHOR#{work}".encode()
     if case == "get":
         return key_bytes(*work)
-    return [packed(each) if isinstance(each, Note) else key_bytes(*each) for each in work]
+    return [pack_note(each) if isinstance(each, Note) else key_bytes(*each) for each in work]

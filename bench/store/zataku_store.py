@@ -12,7 +12,7 @@ from zataku.table import Store, open_embedded
 
 
 class ZatakuStore:
-    """Keys, conditions and edits are made during the measurement, as a service would make them."""
+    """The typed store. Keys, conditions and edits are created during the measurement, as in a service."""
 
     name = "zataku"
 
@@ -35,18 +35,18 @@ class ZatakuStore:
         call = self._calls()[case]
 
         async def run(callers: int, deadline: float) -> int:
-            waiting, done = iter(work), 0
+            remaining, completed = iter(work), 0
 
             async def caller() -> None:
-                nonlocal done
-                for each in waiting:
+                nonlocal completed
+                for each in remaining:
                     await call(each)
-                    done += 1
+                    completed += 1
                     if perf_counter() > deadline:
                         return
 
             await asyncio.gather(*(caller() for _ in range(callers)))
-            return done
+            return completed
 
         return run
 

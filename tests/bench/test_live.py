@@ -1,4 +1,4 @@
-"""That the benchmark of live rooms notices what is lost, and what it makes of its figures."""
+"""The benchmark of live rooms: it detects lost and reordered comments, and summarises its figures."""
 
 from xml.etree import ElementTree
 
@@ -9,7 +9,7 @@ from bench.live import comments
 from bench.live.delivery_order import DeliveryOrder
 from bench.live.frames import FrameReader, UnexpectedMessage, read
 from bench.live.measurement import Round
-from bench.live.summary import Measured, facts, picture, rows
+from bench.live.summary import Measured, chart_of, facts, rows
 from zataku.realtime.sockets.connection import ping_frame, text_frame
 
 
@@ -37,14 +37,14 @@ def at_rate(rate: int, *waits: float, reached: int | None = None) -> Round:
     )
 
 
-def test_a_piece_is_read_to_the_last_complete_frame():
+def test_a_chunk_is_parsed_to_the_last_complete_frame():
     done = text_frame(b'{"t":"done","id":7,"result":{}}')
     parsed = read(event_message(1, 2) + ping_frame() + done + event_message(3)[:100])
     assert (parsed.numbers, parsed.replies, parsed.pings, parsed.rest) == ((1, 2), 1, 1, event_message(3)[:100])
     assert read(parsed.rest + event_message(3)[100:]).numbers == (3,)
 
 
-def test_a_comment_that_was_refused_is_not_waited_for_and_anything_else_that_is_ends_the_run():
+def test_a_refusal_by_an_overloaded_server_is_counted_and_any_other_ends_the_run():
     busy = b'{"t":"refused","id":%d,"error":{"code":"%b","message":"Try again.","details":{}}}'
     assert read(text_frame(busy % (7, b"unavailable"))).refused == (7,)
     for number, code in ((7, b"forbidden"), (0, b"unavailable")):
@@ -53,17 +53,17 @@ def test_a_comment_that_was_refused_is_not_waited_for_and_anything_else_that_is_
 
 
 @pytest.mark.parametrize("cut", [0, 1, 3, 10])
-def test_a_piece_may_end_anywhere_in_a_frame(cut: int):
+def test_a_chunk_may_end_anywhere_in_a_frame(cut: int):
     parsed = read(event_message(1)[:cut])
     assert (parsed.numbers, parsed.rest) == ((), event_message(1)[:cut])
 
 
-def test_a_snapshot_in_place_of_comments_is_no_delivery():
+def test_a_snapshot_in_place_of_comments_ends_the_run():
     with pytest.raises(UnexpectedMessage, match="snapshot"):
         read(text_frame(b'{"t":"snapshot","to":"live/1","at":{"epoch":1,"seq":2},"snapshot":{}}'))
 
 
-def test_a_comment_has_reached_everybody_with_the_last_reader():
+def test_a_comment_is_delivered_when_the_last_client_has_it():
     reader, delivery_order = FrameReader(), DeliveryOrder(2)
     first = delivery_order.move(0, reader.read(event_message(4, 2)))
     assert (first, delivery_order.order, len(delivery_order.reached)) == (2, [4, 2], 0)
@@ -73,39 +73,39 @@ def test_a_comment_has_reached_everybody_with_the_last_reader():
     assert len(delivery_order.reached) == 2
 
 
-@pytest.mark.parametrize("wrong", [(2,), (2, 1), (1, 3), (1, 1), (1, 2, 1)], ids=str)
-def test_a_comment_left_out_or_turned_around_or_twice_ends_the_run(wrong: tuple[int, ...]):
+@pytest.mark.parametrize("numbers", [(2,), (2, 1), (1, 3), (1, 1), (1, 2, 1)], ids=str)
+def test_a_missing_reordered_or_repeated_comment_ends_the_run(numbers: tuple[int, ...]):
     delivery_order = DeliveryOrder(2)
     delivery_order.move(0, read(event_message(1, 2)))
     with pytest.raises(UnexpectedMessage):
-        delivery_order.move(0, read(event_message(*wrong)))
+        delivery_order.move(0, read(event_message(*numbers)))
 
 
-def test_the_wait_is_that_of_the_slowest_of_such_a_share():
-    found = at_rate(10, *(number / 1000 for number in range(1, 101)))
-    assert (found.wait(0.5), found.wait(0.99), found.wait(1)) == (50, 99, 100)
+def test_the_wait_of_a_share_is_that_of_its_slowest_comment():
+    measured = at_rate(10, *(number / 1000 for number in range(1, 101)))
+    assert (measured.wait(0.5), measured.wait(0.99), measured.wait(1)) == (50, 99, 100)
 
 
-def test_the_least_loss_misses_the_aim():
+def test_one_lost_delivery_misses_the_aim():
     ours, peer = at_rate(50, 0.1, 0.2), at_rate(50, 1.0, 2.0)
     for lost, met in ((0, True), (1, False)):
-        found = {it.case: it for it in rows(measured(ours, lost=lost), measured(peer))}
-        assert found["deliveries, each once and in one order"].met is met
-    assert (found["50/s, p99 from post to last receiver"].ratio, found["50/s, cost of a comment"].ours) == (10, 4)
+        by_case = {row.case: row for row in rows(measured(ours, lost=lost), measured(peer))}
+        assert by_case["deliveries, each once and in one order"].met is met
+    assert (by_case["50/s, p99 from post to last receiver"].ratio, by_case["50/s, cost of a comment"].ours) == (10, 4)
 
 
-def test_who_fell_behind_is_named():
+def test_a_server_that_fell_behind_is_named_in_facts_rows_and_chart():
     ours, peer = measured(at_rate(50, 0.1, 0.2)), measured(at_rate(50, 1.0, 2.0, reached=1))
     assert dict(facts(ours, peer))["plain loop at 50/s"].startswith("fell behind; 1 of 2 comments")
-    assert {it.peer_name for it in rows(ours, peer) if it.unit == "ms"} == {"plain loop, at least"}
-    assert "at least: fell behind" in picture(ours, peer, 5000)
+    assert {row.peer_name for row in rows(ours, peer) if row.unit == "ms"} == {"plain loop, at least"}
+    assert "at least: fell behind" in chart_of(ours, peer, 5000)
 
 
-def test_a_chart_keeps_its_labels_apart_and_its_texts_apart_from_its_marks():
+def test_a_chart_escapes_its_texts_and_keeps_its_labels_apart():
     points = [Point(1, 20), Point(10, 300, at_least=True)]
     lines = [Line(name=name, colour="#000000", points=points) for name in ("<ours>", "theirs")]
-    drawn = ElementTree.fromstring(chart("a & b", lines, x="x", y="y"))
-    texts = [it for it in drawn.iter() if it.tag.endswith("}text")]
-    heights = [float(it.attrib["y"]) for it in texts if it.text in ("<ours>", "theirs")]
+    svg = ElementTree.fromstring(chart("a & b", lines, x="x", y="y"))
+    texts = [element for element in svg.iter() if element.tag.endswith("}text")]
+    heights = [float(text.attrib["y"]) for text in texts if text.text in ("<ours>", "theirs")]
     assert abs(heights[0] - heights[1]) >= 17
-    assert {"a & b", "10", "100", "1,000"} <= {it.text for it in texts}
+    assert {"a & b", "10", "100", "1,000"} <= {text.text for text in texts}
