@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from tests.jobs.conftest import Processes
 from tests.jobs.job_processes import NOW, RecordingHandler, advance_until, wait_until
-from tests.platform.items import numbered
+from tests.platform.items import nth_account_id
 from zataku.clock import ManualClock
 from zataku.jobs.definitions import DailyJob
 from zataku.platform import writes
@@ -151,7 +151,7 @@ async def test_expired_items_are_swept_every_few_minutes(store: Store, clock: Ma
     async def items() -> int:
         return sum(size.items for size in await store.backend.sizes() if size.index is None)
 
-    await store.write(writes.create_guest(numbered(1), "ko", NOW))
+    await store.write(writes.create_guest(nth_account_id(1), "ko", NOW))
     web = await processes(store, "web-1").start()
     await advance_until(clock, 1, lambda: True)
     assert await items() == 1

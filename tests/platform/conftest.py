@@ -16,5 +16,5 @@ strict = store_fixture(["strict"], TABLES)
 
 @pytest.fixture
 def clock() -> ManualClock:
-    """The time of the test, moved by hand."""
+    """The manual clock of the test."""
     return ManualClock(START)

@@ -1,4 +1,4 @@
-"""People and things that the tests are about."""
+"""Accounts, sessions, jobs and leases of the tests."""
 
 from typing import Any, Literal
 
@@ -23,13 +23,13 @@ OTHER = OwnerId("web-2")
 TURN: tuple[Literal["othello"], str, str] = ("othello", "close_turn", "3f2a#7")
 
 
-def numbered(number: int) -> AccountId:
-    """One of many ids."""
+def nth_account_id(number: int) -> AccountId:
+    """An account id that is unique to a number."""
     return AccountId(f"00000000-0000-4000-a000-{number:012d}")
 
 
 HANA = Account(
-    account_id=numbered(1),
+    account_id=nth_account_id(1),
     name="はなこ",
     password=PASSWORD,
     password_changed_at=NOW,
@@ -38,7 +38,7 @@ HANA = Account(
     last_seen_at=NOW,
 )
 GUEST = Account(
-    account_id=numbered(2),
+    account_id=nth_account_id(2),
     role="guest",
     language="ko",
     created_at=NOW,
@@ -47,16 +47,16 @@ GUEST = Account(
 )
 
 
-def hashed(number: int) -> str:
-    """One of many hashes."""
+def nth_hash(number: int) -> str:
+    """A hash that is unique to a number."""
     return f"{number:064x}"
 
 
 def a_session(user: Account, number: int) -> Session:
-    """A session of a user, made now."""
+    """A session of a user, created now."""
     return Session(
         account_id=user.account_id,
-        token_hash=hashed(number),
+        token_hash=nth_hash(number),
         generation=user.generation,
         user_agent="Firefox",
         created_at=NOW,
@@ -66,7 +66,7 @@ def a_session(user: Account, number: int) -> Session:
 
 
 async def stored_user(store: Store, user: Account = HANA) -> Account:
-    """The user with the name, stored."""
+    """Store a user and the claim of the user's name."""
     assert user.name is not None
     claim = NameClaim(folded_name=fold(user.name), account_id=user.account_id, claimed_at=NOW)
     await store.write_many(put=[user, claim])
@@ -74,26 +74,26 @@ async def stored_user(store: Store, user: Account = HANA) -> Account:
 
 
 async def user_named(store: Store, number: int, name: str) -> Account:
-    """Another user, stored."""
-    return await stored_user(store, replace(HANA, account_id=numbered(number), name=name))
+    """Store another user."""
+    return await stored_user(store, replace(HANA, account_id=nth_account_id(number), name=name))
 
 
-def a_job(**given: Any) -> Job:
+def a_job(**fields: Any) -> Job:
     """The end of a turn, due now."""
     system, kind, subject = TURN
-    usual = {"system": system, "kind": kind, "subject": subject, "scheduled_for": NOW, "due_at": NOW, "run": NOW}
-    return Job(**usual | given)
+    defaults = {"system": system, "kind": kind, "subject": subject, "scheduled_for": NOW, "due_at": NOW, "run": NOW}
+    return Job(**defaults | fields)
 
 
-async def running(store: Store, lasts: int = 60_000, attempts: int = 1) -> Job:
-    """A job that a process runs since now."""
-    job = a_job(state="running", owner=WEB, due_at=NOW + lasts, attempts=attempts, run=NOW + attempts)
+async def running(store: Store, lease_ms: int = 60_000, attempts: int = 1) -> Job:
+    """Store a job that a process has started to run now."""
+    job = a_job(state="running", owner=WEB, due_at=NOW + lease_ms, attempts=attempts, run=NOW + attempts)
     await store.write_many(put=[job])
     return job
 
 
-def a_lease(**given: Any) -> Lease:
-    """A lease that a process holds for ten seconds more."""
+def a_lease(**fields: Any) -> Lease:
+    """A lease that a process holds for another ten seconds."""
     until = NOW + 10_000
-    usual = {"name": "room/drawing/7F3K9Q", "owner": WEB, "until": until, "epoch": 5}
-    return Lease(**usual | {"expires_at": expiry(until, LEASE_ITEM_TTL)} | given)
+    defaults = {"name": "room/drawing/7F3K9Q", "owner": WEB, "until": until, "epoch": 5}
+    return Lease(**defaults | {"expires_at": expiry(until, LEASE_ITEM_TTL)} | fields)

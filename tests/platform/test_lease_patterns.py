@@ -14,20 +14,20 @@ from zataku.platform.limits import OwnerId
 from zataku.table import ConditionFailed, Store
 
 
-async def taken(store: Store, owner: OwnerId, now: int) -> None:
-    found = await store.get(lease("singleton/sweep"))
-    await store.write(writes.take_lease(found, "singleton/sweep", owner, now, now + 10_000))
+async def take(store: Store, owner: OwnerId, now: int) -> None:
+    current = await store.get(lease("singleton/sweep"))
+    await store.write(writes.take_lease(current, "singleton/sweep", owner, now, now + 10_000))
 
 
-async def test_a_lease_goes_from_hand_to_hand_and_counts_its_owners(store: Store):
-    await taken(store, WEB, NOW)
+async def test_every_new_owner_of_a_lease_gets_the_next_epoch(store: Store):
+    await take(store, WEB, NOW)
     first = await store.get(lease("singleton/sweep"))
     assert first is not None
     assert (first.owner, first.until, first.epoch) == (WEB, NOW + 10_000, NOW // 1000)
-    await taken(store, WEB, NOW + 5_000)
+    await take(store, WEB, NOW + 5_000)
     with pytest.raises(LeaseHeld):
-        await taken(store, OTHER, NOW + 14_999)
-    await taken(store, OTHER, NOW + 15_000)
+        await take(store, OTHER, NOW + 14_999)
+    await take(store, OTHER, NOW + 15_000)
     second = await store.get(lease("singleton/sweep"))
     assert second is not None
     assert (second.owner, second.epoch) == (OTHER, first.epoch + 1)
@@ -36,21 +36,21 @@ async def test_a_lease_goes_from_hand_to_hand_and_counts_its_owners(store: Store
     released = await store.get(lease("singleton/sweep"))
     assert released is not None
     assert (released.owner, released.until) == (None, NOW + 20_000)
-    await taken(store, WEB, NOW + 20_000)
+    await take(store, WEB, NOW + 20_000)
     third = await store.get(lease("singleton/sweep"))
     assert third is not None
     assert (third.owner, third.epoch) == (WEB, first.epoch + 2)
 
 
-async def test_a_lease_that_was_let_go_is_free_whatever_the_clocks_say(store: Store):
+async def test_a_released_lease_is_free_even_when_clocks_disagree(store: Store):
     ahead = NOW + 30_000
     await store.write_many(put=[a_lease()])
     await store.write(writes.release_lease(a_lease(), ahead))
-    found = await store.get(lease(a_lease().name))
-    assert found is not None
-    assert (found.owner, found.until) == (None, ahead)
-    await store.write(writes.take_lease(found, found.name, OTHER, NOW, NOW + 10_000))
-    held = await store.get(lease(found.name))
+    released = await store.get(lease(a_lease().name))
+    assert released is not None
+    assert (released.owner, released.until) == (None, ahead)
+    await store.write(writes.take_lease(released, released.name, OTHER, NOW, NOW + 10_000))
+    held = await store.get(lease(released.name))
     assert held == a_lease(owner=OTHER, epoch=6)
 
 
@@ -68,41 +68,41 @@ async def test_renewing_never_shortens_a_lease(store: Store):
 
 
 @pytest.mark.parametrize(
-    "since",
+    "stored",
     [
         a_lease(owner=None),
         a_lease(owner=OTHER),
         a_lease(epoch=7),
     ],
-    ids=["let go by itself", "another owner", "its own again after another's"],
+    ids=["released", "another owner", "a later epoch"],
 )
-async def test_a_lease_is_renewed_and_released_in_its_own_epoch_by_its_own_owner_only(since: Lease, store: Store):
-    await store.write_many(put=[since])
+async def test_only_the_owner_of_the_current_epoch_can_renew_or_release_a_lease(stored: Lease, store: Store):
+    await store.write_many(put=[stored])
     for late in (writes.renew_lease(a_lease(), NOW + 99_000), writes.release_lease(a_lease(), NOW)):
         with pytest.raises(ConditionFailed):
             await store.write(late)
-    assert await store.get(lease(since.name)) == since
+    assert await store.get(lease(stored.name)) == stored
 
 
-def test_a_lease_is_taken_with_what_was_read_of_it():
+def test_taking_a_lease_with_the_state_of_another_is_refused():
     with pytest.raises(ValueError, match="not the one to take"):
         writes.take_lease(a_lease(), "room/drawing/OTHER1", OTHER, NOW + 10_000, NOW + 20_000)
 
 
-async def test_a_forgotten_lease_that_is_taken_anew_still_counts_upwards(store: Store, clock: ManualClock):
-    await taken(store, WEB, NOW)
+async def test_the_epoch_of_an_expired_lease_keeps_growing(store: Store, clock: ManualClock):
+    await take(store, WEB, NOW)
     before = await store.get(lease("singleton/sweep"))
     assert before is not None
     await clock.advance(8 * 24 * 60 * 60)
     assert await store.get(lease("singleton/sweep")) is None
-    await taken(store, OTHER, int(clock.now()) * 1000)
+    await take(store, OTHER, int(clock.now()) * 1000)
     after = await store.get(lease("singleton/sweep"))
     assert after is not None
     assert after.epoch > before.epoch
 
 
 @pytest.mark.parametrize("write", [lambda it: writes.renew_lease(it, NOW), lambda it: writes.release_lease(it, NOW)])
-def test_a_lease_that_nobody_holds_is_neither_renewed_nor_released(write: Callable[..., Awaitable[None]]):
+def test_a_free_lease_cannot_be_renewed_or_released(write: Callable[..., Awaitable[None]]):
     with pytest.raises(LeaseHeld):
         write(a_lease(owner=None))
     with pytest.raises(ValueError, match="ends after"):

@@ -1,4 +1,4 @@
-"""What each value may be, by examples on both sides of its limit."""
+"""Limits of every value, by examples on both sides."""
 
 import re
 from itertools import product
@@ -19,7 +19,7 @@ from zataku.text import fold
 
 UUID = "456e7890-e89b-42d3-a456-426614174001"
 
-FITTING: list[tuple[Any, Any]] = [
+ACCEPTED: list[tuple[Any, Any]] = [
     (limits.AccountUuid, UUID),
     (limits.AccountName, "はな"),
     (limits.AccountName, "𠮷" * 20),
@@ -47,7 +47,7 @@ FITTING: list[tuple[Any, Any]] = [
     (limits.RunNumber, 999_999_999_999_999),
     (limits.Shard, 3),
 ]
-UNFITTING: list[tuple[Any, Any]] = [
+REFUSED: list[tuple[Any, Any]] = [
     (limits.AccountUuid, UUID.upper()),
     (limits.AccountUuid, UUID + "\n"),
     (limits.AccountUuid, UUID.replace("-", "")),
@@ -91,12 +91,12 @@ UNFITTING: list[tuple[Any, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "value"), FITTING)
-def test_a_value_within_its_limits_is_taken(kind: Any, value: Any):
+@pytest.mark.parametrize(("kind", "value"), ACCEPTED)
+def test_a_value_within_its_limits_is_accepted(kind: Any, value: Any):
     assert msgspec.convert(value, kind) is not None
 
 
-@pytest.mark.parametrize(("kind", "value"), UNFITTING)
+@pytest.mark.parametrize(("kind", "value"), REFUSED)
 def test_a_value_beyond_its_limits_is_refused(kind: Any, value: Any):
     with pytest.raises(msgspec.ValidationError):
         msgspec.convert(value, kind)
@@ -118,12 +118,12 @@ def test_a_value_beyond_its_limits_is_refused(kind: Any, value: Any):
         "שלום",
     ],
 )
-def test_names_of_all_scripts_are_welcome(name: str):
+def test_names_in_every_script_are_accepted(name: str):
     check_name(normalize("NFKC", name))
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
+    ("name", "message"),
     [
         (" hana", "begins and ends"),
         ("hana ", "begins and ends"),
@@ -160,13 +160,13 @@ def test_names_of_all_scripts_are_welcome(name: str):
         ("a \u0301b", "Only one|plain"),
     ],
 )
-def test_names_that_hide_or_pretend_something_are_refused(name: str, why: str):
-    with pytest.raises(ValueError, match=why):
+def test_names_with_invisible_or_misleading_characters_are_refused(name: str, message: str):
+    with pytest.raises(ValueError, match=message):
         check_name(name)
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("first", "second"),
     [
         ("Hana", "hana"),
         ("ＨＡＮＡ", "hana"),
@@ -176,16 +176,16 @@ def test_names_that_hide_or_pretend_something_are_refused(name: str, why: str):
         ("E\u0301", "é"),
     ],
 )
-def test_names_that_differ_only_in_width_case_or_composition_are_one(one: str, other: str):
-    assert fold(one) == fold(other)
-    assert fold(fold(one)) == fold(one)
+def test_names_that_differ_only_in_width_case_or_composition_fold_to_one(first: str, second: str):
+    assert fold(first) == fold(second)
+    assert fold(fold(first)) == fold(first)
 
 
-def test_names_of_different_letters_stay_apart():
+def test_names_of_different_letters_fold_differently():
     assert len({fold(name) for name in ("はな", "ハナ", "hana", "하나", "花")}) == 5
 
 
-def test_every_name_that_is_allowed_can_be_claimed():
+def test_the_longest_folded_name_can_be_claimed():
     longest = "ΐ" * 20
     check_name(longest)
     claim = NameClaim(folded_name=fold(longest), account_id=HANA.account_id, claimed_at=NOW)
@@ -193,13 +193,13 @@ def test_every_name_that_is_allowed_can_be_claimed():
     assert len(fold(longest)) <= 60
 
 
-def test_a_letter_with_its_mark_that_folds_to_one_character_can_be_claimed():
+def test_a_name_that_folds_to_one_character_can_be_claimed():
     points = [chr(code) for code in range(0x20000) if not 0xD800 <= code < 0xE000]
-    parts = [decomposition(each).split() for each in points]
-    # Only a mark that ends a composed character can become one with a letter, and only with one that folding changes.
+    parts = [decomposition(point).split() for point in points]
+    # Only a mark that ends a composed character can combine with a letter, and only with one that folding changes.
     marks = {chr(int(pair[1], 16)) for pair in parts if len(pair) == 2 and pair[0][0] != "<"}
     marks = {mark for mark in marks if category(mark)[0] == "M"}
-    letters = [each for each in points if category(each)[0] == "L" and fold(each) != each]
+    letters = [point for point in points if category(point)[0] == "L" and fold(point) != point]
     names = [name for name in map("".join, product(letters, marks)) if normalize("NFKC", name) == name]
     single = [name for name in names if len(fold(name)) == 1]
     assert {"J\u030c", "H\u0331", "T\u0308"} <= set(single)
@@ -217,7 +217,7 @@ def test_folding_twice_changes_nothing_for_any_character():
     assert max(len(fold(letter)) for letter in allowed) <= 3
 
 
-def test_a_claim_is_made_of_a_folded_name_only():
+def test_a_claim_of_a_name_that_is_not_folded_is_refused():
     with pytest.raises(ValueError, match="`fold`"):
         NameClaim(folded_name="Hana", account_id=HANA.account_id, claimed_at=NOW)
 
@@ -237,7 +237,7 @@ def test_a_guest_has_neither_name_nor_password_and_expires(changes: dict[str, An
 
 
 @pytest.mark.parametrize("changes", [{"name": None}, {"password": None}, {"password_changed_at": None}])
-def test_a_user_has_name_and_password(changes: dict[str, Any]):
+def test_a_user_has_a_name_and_a_password(changes: dict[str, Any]):
     with pytest.raises(ValueError, match="A user has a name"):
         replace(HANA, **changes)
 
@@ -254,30 +254,30 @@ def test_a_stored_account_with_a_bad_name_is_not_read():
 
 
 @pytest.mark.parametrize("label", [" x", "x ", "a\nb", "a\u202eb", "\u3000x"])
-def test_a_label_is_one_line_that_can_be_read(label: str):
+def test_a_label_with_invisible_characters_or_outer_spaces_is_refused(label: str):
     with pytest.raises(ValueError, match="one line"):
         ApiKey(account_id=HANA.account_id, key_hash="0" * 64, label=label, created_at=NOW)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "fields",
     [{"due_at": None}, {"state": "dead"}, {"state": "dead", "due_at": None}, {"state": "running"}],
 )
-def test_a_job_that_nobody_would_find_is_refused(given: dict[str, Any]):
+def test_a_job_without_the_fields_of_its_state_is_refused(fields: dict[str, Any]):
     with pytest.raises(ValueError, match=r"A job has a due time|A running job has an owner"):
-        a_job(**given)
+        a_job(**fields)
 
 
-def test_a_failed_job_waits_longer_each_time_but_an_hour_at_most():
+def test_the_retry_delay_grows_up_to_an_hour():
     seconds = [retry_delay(attempts) // 1000 for attempts in range(1, limits.MAX_JOB_ATTEMPTS)]
     assert seconds == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, *[3600] * 30]
 
 
-def test_letters_of_other_scripts_that_look_alike_are_other_names():
+def test_similar_letters_of_different_scripts_make_different_names():
     latin, cyrillic = "hana", "h\u0430n\u0430"
     check_name(cyrillic)
     assert fold(latin) != fold(cyrillic)
 
 
-def test_a_session_expires_by_the_second():
+def test_a_session_expires_after_thirty_days():
     assert a_session(HANA, 1).expires_at == NOW // 1000 + 30 * 24 * 60 * 60

@@ -1,4 +1,4 @@
-"""The sample community: the same every time, and fit to be stored."""
+"""The sample community: reproducible, and valid in a store."""
 
 from random import Random
 
@@ -10,13 +10,13 @@ from zataku.table import Store
 from zataku.table.schema.entity import binding_of
 
 
-def test_the_same_random_source_and_moment_give_the_same_community():
-    first, again = (list(samples.community(Random(7), NOW)) for _ in range(2))
-    assert first == again
+def test_the_same_random_source_and_time_give_the_same_community():
+    first, second = (list(samples.community(Random(7), NOW)) for _ in range(2))
+    assert first == second
     assert first != list(samples.community(Random(8), NOW))
 
 
-def test_every_user_of_the_community_has_claimed_the_name():
+def test_every_user_of_the_community_has_claimed_their_name():
     items = list(samples.people(Random(7), NOW))
     users = [item for item in items if isinstance(item, Account) and item.role != "guest"]
     claims = {item.folded_name: item.account_id for item in items if isinstance(item, NameClaim)}
@@ -25,14 +25,14 @@ def test_every_user_of_the_community_has_claimed_the_name():
     assert [user.name for user in users if user.role == "admin"] == ["はなこ"]
 
 
-async def test_the_community_is_stored_as_it_was_made(store: Store):
+async def test_the_community_is_read_as_it_was_written(store: Store):
     items = list(samples.community(Random(7), NOW))
     await store.write_many(put=items)
-    found = await store.get_many([binding_of(type(item)).key_of(item) for item in items], strong=True)
-    assert found == items
+    stored = await store.get_many([binding_of(type(item)).key_of(item) for item in items], strong=True)
+    assert stored == items
 
 
-async def test_some_jobs_of_the_community_are_due_at_its_moment(priced: Store):
+async def test_some_jobs_of_the_community_are_due_at_its_time(priced: Store):
     items = list(samples.jobs(Random(7), NOW))
     await priced.write_many(put=items)
     due = {job.subject for shard in range(JOB_SHARDS) for job in (await priced.page(due_jobs(shard, NOW))).items}

@@ -15,7 +15,7 @@ from litestar.di import Provide
 from litestar.exceptions import HTTPException
 from msgspec.structs import replace
 
-from tests.platform.items import numbered
+from tests.platform.items import nth_account_id
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.stores import START, StoreName, temporary_store
 from zataku.accounts.passwords import Passwords
@@ -38,7 +38,7 @@ from zataku.server.admin.tables.prices import PRICES
 from zataku.server.http.errors import answer_http_exception, answer_request_error, answer_table_error
 from zataku.table import Store, StoreUrl, TableError, open_store
 
-ADMIN = Identity(account_id=numbered(9), role="admin", language="ja", name="host", session_hash="a" * 64)
+ADMIN = Identity(account_id=nth_account_id(9), role="admin", language="ja", name="host", session_hash="a" * 64)
 UPLOAD_LIMIT = 4_000_000
 SYSTEMS = {"platform": PLATFORM, "live": LIVE}
 CALLERS = {

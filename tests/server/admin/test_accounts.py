@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.platform.items import GUEST, HANA, a_session, hashed, numbered, stored_user
+from tests.platform.items import GUEST, HANA, a_session, nth_account_id, nth_hash, stored_user
 from tests.server.admin.conftest import ADMIN, AdminApp, FakeConnection
 from zataku.platform.design import account, session
 from zataku.platform.identity import Identity
@@ -40,7 +40,7 @@ async def test_sessions_are_listed_by_last_use(any_admin_app: AdminApp) -> None:
     body = await any_admin_app.get(SESSIONS)
     assert body["account"]["name"] == "はなこ"
     ids = [session["id"] for session in body["sessions"]]
-    assert ids == [ADMIN.session_hash, hashed(2), hashed(3)]
+    assert ids == [ADMIN.session_hash, nth_hash(2), nth_hash(3)]
     assert [session["mine"] for session in body["sessions"]] == [True, False, False]
     assert [session["counts"] for session in body["sessions"]] == [True, True, False]
     assert body["sessions"][0]["expiresAt"] > body["sessions"][0]["createdAt"] > 1_600_000_000_000
@@ -49,11 +49,11 @@ async def test_sessions_are_listed_by_last_use(any_admin_app: AdminApp) -> None:
 async def test_ending_a_session_closes_its_sockets(any_admin_app: AdminApp) -> None:
     await fill_store(any_admin_app)
     for _ in range(2):
-        response = await any_admin_app.http.delete(f"/api/admin/{SESSIONS}/{hashed(2)}")
+        response = await any_admin_app.http.delete(f"/api/admin/{SESSIONS}/{nth_hash(2)}")
         assert response.status_code == 204
-    assert await any_admin_app.store.get(session(HANA.account_id, hashed(2))) is None
-    assert await any_admin_app.store.get(session(HANA.account_id, hashed(3))) is not None
-    assert any_admin_app.ended == [(HANA.account_id, hashed(2))] * 2
+    assert await any_admin_app.store.get(session(HANA.account_id, nth_hash(2))) is None
+    assert await any_admin_app.store.get(session(HANA.account_id, nth_hash(3))) is not None
+    assert any_admin_app.ended == [(HANA.account_id, nth_hash(2))] * 2
 
 
 async def test_signing_an_account_out_ends_all_its_sessions(any_admin_app: AdminApp) -> None:
@@ -84,7 +84,7 @@ async def test_malformed_ids_are_refused(admin_app: AdminApp) -> None:
     for id_ in ("1", "x" * 300, f"{HANA.account_id}%0A", "%2e%2e"):
         assert (await admin_app.refusal("GET", f"accounts/{id_}/sessions"))[0] == 400
         assert (await admin_app.refusal("POST", f"accounts/{id_}/sign-out"))[0] == 400
-        assert (await admin_app.refusal("DELETE", f"accounts/{id_}/sessions/{hashed(1)}"))[0] == 400
+        assert (await admin_app.refusal("DELETE", f"accounts/{id_}/sessions/{nth_hash(1)}"))[0] == 400
         assert (await admin_app.refusal("DELETE", f"accounts/{HANA.account_id}/sessions/{id_}"))[0] == 400
 
 
@@ -114,12 +114,12 @@ async def test_connected_people_are_listed_with_their_sockets(admin_app: AdminAp
 
 async def test_the_list_of_connected_people_is_limited(admin_app: AdminApp) -> None:
     admin_app.sockets = [
-        FakeConnection(replace(ADMIN, account_id=numbered(number)), "10.0.0.1", float(number), [])
+        FakeConnection(replace(ADMIN, account_id=nth_account_id(number)), "10.0.0.1", float(number), [])
         for number in range(600)
     ]
     body = await admin_app.get("online")
     assert (len(body["people"]), body["sockets"], body["leftOut"]) == (500, 600, 100)
-    assert body["people"][0]["accountId"] == numbered(0)
+    assert body["people"][0]["accountId"] == nth_account_id(0)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.platform.items import HANA, numbered, stored_user
+from tests.platform.items import HANA, nth_account_id, stored_user
 from tests.server.admin.conftest import UPLOAD_LIMIT, AdminApp, admin_app_on
 from zataku.clock import ManualClock
 from zataku.platform.design import account
@@ -150,7 +150,7 @@ async def test_a_backup_is_downloaded_and_uploaded(admin_app: AdminApp) -> None:
 async def test_a_restore_backs_up_the_current_state_first(admin_app: AdminApp) -> None:
     await stored_user(admin_app.store)
     name = await create_backup(admin_app)
-    later = replace(HANA, account_id=numbered(77), name="あとから")
+    later = replace(HANA, account_id=nth_account_id(77), name="あとから")
     await stored_user(admin_app.store, later)
     response = await admin_app.http.post(f"/api/admin/backups/{name}/restore", json={"confirm": name})
     assert response.status_code == 202

@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tests.platform.items import numbered
+from tests.platform.items import nth_account_id
 from tests.realtime.sockets.memory_connection import MemoryConnection, YieldingClock
 from zataku.errors import Forbidden
 from zataku.platform.identity import Identity
@@ -22,7 +22,7 @@ from zataku.table import Throttled
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-PROGRAM = Identity(account_id=numbered(1), role="user", language="en", key_hash="b" * 64)
+PROGRAM = Identity(account_id=nth_account_id(1), role="user", language="en", key_hash="b" * 64)
 
 
 async def test_a_key_joins_and_commands_on_a_socket_what_its_scopes_allow(

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from tests.platform.items import HANA, numbered, stored_user
+from tests.platform.items import HANA, nth_account_id, stored_user
 from tests.server.admin.conftest import AdminApp
 from zataku.errors import InvalidRequest
 from zataku.platform.design import account
@@ -99,9 +99,9 @@ async def test_usage_of_earlier_runs_is_shown_separately(admin_app: AdminApp) ->
 
 
 async def test_calls_without_a_declared_pattern_are_shown(admin_app: AdminApp) -> None:
-    await stored_user(admin_app.store, replace(HANA, account_id=numbered(7)))
+    await stored_user(admin_app.store, replace(HANA, account_id=nth_account_id(7)))
     with admin_app.store.measured("an evening") as consumed:
-        await admin_app.store.get(account(numbered(7)))
+        await admin_app.store.get(account(nth_account_id(7)))
     stats = await admin_app.get("tables")
     assert [(usage["name"], usage["run"]["readUnits"]) for usage in stats["others"]] == [("an evening", consumed.reads)]
     table = next(table for table in stats["tables"] if table["name"] == TABLE)
