@@ -83,7 +83,7 @@ class PlainLoopServer(ServerProcess):
 
     def __init__(self) -> None:
         port = free_port()
-        super().__init__("plain loop", [sys.executable, "-m", "bench.realtime.plain", str(port)], port)
+        super().__init__("plain loop", [sys.executable, "-m", "bench.realtime.plain_loop", str(port)], port)
 
     def comment(self, number: int) -> bytes:
         """The message that the server broadcasts to all clients."""

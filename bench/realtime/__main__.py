@@ -32,8 +32,8 @@ def options() -> argparse.Namespace:
 
 def measure(arguments: argparse.Namespace) -> list[report.Row]:
     """Measure both servers; returns the rows. They take turns to go first, so that noise affects both."""
-    ours = MeasuredServer("zataku", "bench.realtime.ours", message=transient_command, joins=True)
-    peer = MeasuredServer(PEER, "bench.realtime.plain", message=broadcast, joins=False)
+    ours = MeasuredServer("zataku", "bench.realtime.hub_server", message=transient_command, joins=True)
+    peer = MeasuredServer(PEER, "bench.realtime.plain_loop", message=broadcast, joins=False)
     figures: dict[str, dict[str, list[float]]] = {
         case: {ours.name: [], peer.name: []} for case in (SINGLE, STEADY, EFFORT, MEMORY)
     }
