@@ -214,7 +214,7 @@ def test_the_file_name_selects_json_or_yaml_for_a_template(host: CommandLine) ->
 def test_policies_need_a_permission_matrix(host: CommandLine) -> None:
     without_matrix = write(host.folder, "plain_fair.py", FAIR)
     line = host.refused("design", "export", "iam", "plain_fair", "--designs", without_matrix)
-    assert "has no matrix of rights" in line
+    assert "has no permission matrix" in line
     with_matrix = write(host.folder, "granting_fair.py", FAIR + MATRIX)
     policies = json.loads(host.good("design", "export", "iam", "granting_fair", "--designs", with_matrix))
     assert policies.keys() == {"GateFunction"}

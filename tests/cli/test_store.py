@@ -176,7 +176,7 @@ def test_an_interrupted_export_is_continued(host: CommandLine) -> None:
     rest = process.stderr.read()
     process.stderr.close()
     assert process.wait() == 130
-    assert rest.endswith("zataku: Stopped. The same command goes on where it stopped.\n")
+    assert rest.endswith("zataku: Stopped. The same command continues where it stopped.\n")
     assert "Traceback" not in rest
     assert "ReadingCircle: 6,002 items" in host.good(*arguments)
 

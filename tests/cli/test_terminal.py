@@ -66,7 +66,7 @@ def test_a_restore_at_a_terminal_needs_the_name_of_the_store(host: CommandLine, 
     before = store.read_bytes()
     code, shown = run_at_terminal("store", "restore", "copy.db", typing="yes\n")
     assert code == 1
-    assert "Type zataku.db to go on: " in shown
+    assert "Type zataku.db to continue: " in shown
     assert "That is not the name. Nothing was changed." in shown
     assert store.read_bytes() == before
     code, shown = run_at_terminal("store", "restore", "copy.db", typing="zataku.db\n")

@@ -42,17 +42,17 @@ def show(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
     name
         The user's name, in any spelling.
     """
-    found = run_to_end(_show(server.target(), name), "")
+    facts = run_to_end(_show(server.target(), name), "")
     print_facts(
         [
-            ("name", found.name),
-            ("id", found.account_id),
-            ("role", found.role),
-            ("language", found.language),
-            ("signed up", _format_day(found.created_at)),
-            ("last seen", _format_day(found.last_seen_at)),
-            ("sessions", str(found.sessions)),
-            ("API keys", str(found.keys)),
+            ("name", facts.name),
+            ("id", facts.account_id),
+            ("role", facts.role),
+            ("language", facts.language),
+            ("signed up", _format_day(facts.created_at)),
+            ("last seen", _format_day(facts.last_seen_at)),
+            ("sessions", str(facts.sessions)),
+            ("API keys", str(facts.keys)),
         ]
     )
     return 0
@@ -108,7 +108,7 @@ def revoke_admin(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int
 
 @app.command
 def sign_out(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
-    """Sign a user out everywhere. API keys stay in force.
+    """Sign a user out everywhere. API keys stay valid.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def _confirm(name: str) -> None:
             f"This deletes everything that {name} owns. There is no terminal to confirm it: add --yes."
         )
     print_note(f"This deletes everything that {name} owns.")
-    print(f"Type {name} to go on: ", end="", file=sys.stderr, flush=True)
+    print(f"Type {name} to continue: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != name:
         raise InvalidRequest("That is not the name. Nothing was changed.")
 

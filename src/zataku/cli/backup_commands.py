@@ -22,9 +22,9 @@ def backup(destination: str, /, *, store: StoreOptions = DEFAULT_STORE) -> int:
     Parameters
     ----------
     destination
-        The file to write, which must not be there yet; on DynamoDB the name of the backup.
+        The file to write, which must not exist yet; on DynamoDB the name of the backup.
     """
-    print(run_to_end(_back_up(store, destination), "No backup was left. Give the same command to make it anew."))
+    print(run_to_end(_back_up(store, destination), "No backup was created. Run the same command again."))
     return 0
 
 
@@ -81,10 +81,10 @@ async def _restore_file(path: Path, source: str) -> str:
     with progress_report("pages") as report:
         await EmbeddedBackend(path).restore(source, lambda done, total: report("Restore", done, total))
     if path.name == STORE_FILE:
-        # Sessions that ended after the backup was made must not come back with it.
+        # Sessions that ended after the backup was created must not be valid again.
         await asyncio.to_thread(write_session_cutoff, path.parent, now_ms(SystemClock()))
-    kept = f" What was there is kept as {replaced_path(path)}." if is_replaced else ""
-    return f"{path} is restored from {source}.{kept}"
+    note = f" What was there is kept as {replaced_path(path)}." if is_replaced else ""
+    return f"{path} is restored from {source}.{note}"
 
 
 def _prepare_folder(path: Path) -> bool:
@@ -98,6 +98,6 @@ def _confirm(url: StoreUrl) -> None:
     if not sys.stdin.isatty():
         raise BadInput(f"This replaces everything in {url}. There is no terminal to confirm it: add --yes.")
     print_note(f"This replaces everything in {url}.")
-    print(f"Type {url.name} to go on: ", end="", file=sys.stderr, flush=True)
+    print(f"Type {url.name} to continue: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != url.name:
         raise BadInput("That is not the name. Nothing was changed.")

@@ -49,8 +49,10 @@ def lint(*names: str, designs: Designs | None = None) -> int:
     names
         Designs to look at; all of them when none is named.
     """
-    found = _find_all(designs)
-    report = lint_all(table for design in (select_designs(found, names) if names else found) for table in design.tables)
+    selected = _find_all(designs)
+    if names:
+        selected = select_designs(selected, names)
+    report = lint_all(table for design in selected for table in design.tables)
     print(report.text())
     return 0 if report.is_clean else 1
 
@@ -88,7 +90,7 @@ def export(
     name
         The design, or one of its tables.
     output
-        File to write, replaced when it is there; the terminal when none is named. A template is YAML in a file that
+        File to write, replaced when it exists; the terminal when none is named. A template is YAML in a file that
         ends in .yaml, JSON otherwise.
     store_table
         Add the store's own table to the template. One template of each environment needs it when stores are opened
@@ -105,10 +107,10 @@ def export(
 
 
 def _find_all(designs: list[str] | None) -> list[Design]:
-    found = find_designs(designs or ())
-    if not found:
+    catalogue = find_designs(designs or ())
+    if not catalogue:
         raise no_designs_error()
-    return found
+    return catalogue
 
 
 def _find_one(name: str, designs: list[str] | None) -> Design:
@@ -131,15 +133,15 @@ def export_design(
                 examples=load_examples(design),
             )
         case "cloudformation":
-            whole = template(design.tables, env=env, rights=design.matrix, store_table=store_table)
-            return _yaml(whole) if yaml else to_json(whole)
+            resources = template(design.tables, env=env, rights=design.matrix, store_table=store_table)
+            return _yaml(resources) if yaml else to_json(resources)
         case "iam":
             return _policies(design, env)
 
 
-def _yaml(whole: dict[str, object]) -> str:
+def _yaml(resources: dict[str, object]) -> str:
     try:
-        return to_yaml(whole)
+        return to_yaml(resources)
     except ImportError:
         raise LacksCapability(
             "YAML needs the package PyYAML, which is not installed: pip install pyyaml. Or write JSON."
@@ -149,7 +151,7 @@ def _yaml(whole: dict[str, object]) -> str:
 def _policies(design: Design, env: str) -> str:
     if design.matrix is None:
         raise BadInput(
-            f"The design {design.name} has no matrix of rights, so there are no policies. Declare a "
+            f"The design {design.name} has no permission matrix, so there are no policies. Declare a "
             "zataku.table.store.permissions.PermissionMatrix in its module."
         )
     documents = {rights.function: policy_document(rights, env=env) for rights in design.matrix}

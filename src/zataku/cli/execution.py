@@ -12,7 +12,7 @@ from zataku.table.embedded import EmbeddedBackend
 Result = TypeVar("Result")
 
 NOTHING_CHANGED = "Nothing was changed."
-SAME_COMMAND_CONTINUES = "The same command goes on where it stopped."
+SAME_COMMAND_CONTINUES = "The same command continues where it stopped."
 
 
 @asynccontextmanager

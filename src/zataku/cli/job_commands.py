@@ -71,7 +71,7 @@ def list_(*, server: ServerOptions = DEFAULT_SERVER, most: int = 100, json: Flag
 def retry(
     system: SystemArgument, kind: KindArgument, subject: SubjectArgument, /, *, server: ServerOptions = DEFAULT_SERVER
 ) -> int:
-    """Have a job run now: one that is dead, or that waits for its time. A running one is left alone."""
+    """Run a job now: one that is dead, or that waits for its time. A running one is left alone."""
     return _change_job(server, (system, kind, subject), JobAdministration.retry, "is due now")
 
 

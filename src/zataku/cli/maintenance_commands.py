@@ -24,8 +24,8 @@ def migrate(*, store: StoreOptions = DEFAULT_STORE, dry_run: Flag = False, resum
     resume
         Continue from where a stopped migration says that it stopped.
     """
-    again = "Upgraded items stay upgraded. Start again, from the beginning or from where it stopped."
-    done = run_to_end(_migrate(store, dry_run=dry_run, resume=resume), again)
+    interrupt_note = "Upgraded items stay upgraded. Start again, from the beginning or from where it stopped."
+    done = run_to_end(_migrate(store, dry_run=dry_run, resume=resume), interrupt_note)
     _print_result(done, dry_run=dry_run)
     return 1 if done.skipped else 0
 
@@ -41,8 +41,8 @@ async def _sweep(options: StoreOptions) -> str:
     swept = 0
     async with await open_store(options.url, options.tables(), env=options.env) as store:
         with progress_report("items") as report:
-            while some := await store.sweep(limit=_SWEEP_BATCH):
-                swept += some
+            while batch := await store.sweep(limit=_SWEEP_BATCH):
+                swept += batch
                 report("Deleted", swept, None)
     return f"{swept:,} expired items deleted." if swept != 1 else "1 expired item deleted."
 
@@ -63,28 +63,27 @@ async def _migrate(options: StoreOptions, *, dry_run: bool, resume: str | None) 
                 return await upgrade_all(store, progress=progress, dry_run=dry_run, resume=resume)
             except BaseException:
                 if reached is not None:
-                    print_note(f"To go on from here, add: --resume {reached}")
+                    print_note(f"To continue from here, add: --resume {reached}")
                 raise
 
 
 def _print_result(done: MigrationResult, *, dry_run: bool) -> None:
-    """Print the result."""
     if not done.entities and not done.skipped:
         print("No entity of the designs has an earlier version; there is nothing to do.")
         return
     upgraded = "would be upgraded" if dry_run else "upgraded"
-    headings = ("entity", upgraded, "up to date", "changed meanwhile")
+    headings = ("entity", upgraded, "up to date", "changed by others")
     rows = [
-        (name, f"{tally.upgraded:,}", f"{tally.current:,}", f"{tally.raced:,}")
-        for name, tally in sorted(done.entities.items())
+        (name, f"{counts.upgraded:,}", f"{counts.current:,}", f"{counts.raced:,}")
+        for name, counts in sorted(done.entities.items())
     ]
     print_columns(headings, rows, right=headings[1:])
-    for left in done.skipped[:_MAX_PRINTED]:
-        print(_describe(left))
+    for item in done.skipped[:_MAX_PRINTED]:
+        print(_describe(item))
     if len(done.skipped) > _MAX_PRINTED:
         print(f"and {len(done.skipped) - _MAX_PRINTED:,} more that were left as they are.")
 
 
-def _describe(left: SkippedItem) -> str:
-    key = ", ".join(f"{name} = {value!r}" for name, value in left.key.items())
-    return f"left as it is: {left.entity or 'an item'} of {left.table} at {key}: {left.problem}"
+def _describe(item: SkippedItem) -> str:
+    key = ", ".join(f"{name} = {value!r}" for name, value in item.key.items())
+    return f"left as it is: {item.entity or 'an item'} of {item.table} at {key}: {item.problem}"

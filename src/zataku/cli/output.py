@@ -36,7 +36,7 @@ def print_columns(headings: Sequence[str], rows: Sequence[Sequence[str]], *, rig
 
 
 def print_facts(pairs: Sequence[tuple[str, str]]) -> None:
-    """Print names and values, one pair a line."""
+    """Print names and values, one pair per line."""
     width = max((len(name) for name, _ in pairs), default=0)
     for name, value in pairs:
         print(f"{name:<{width}}  {value}")
@@ -77,7 +77,7 @@ def format_bytes(size: float) -> str:
         if size < 1000 or unit == _BYTE_UNITS[-1]:
             return f"{size:,.0f} {unit}" if unit == "B" else f"{size:,.1f} {unit}"
         size /= 1000
-    raise AssertionError("the last unit takes every size")
+    raise AssertionError("The last unit fits every size.")
 
 
 def format_time(millis: int, pattern: str) -> str:

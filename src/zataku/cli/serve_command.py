@@ -41,9 +41,7 @@ class ServeOptions:
         Literal["dev", "prod", "test"] | None,
         Parameter(help="Environment; outside prod the name of every table ends in it. Else prod."),
     ] = None
-    demo: Annotated[
-        bool | None, Parameter(help="Fill an empty store with something to look at; that is done unless told not to.")
-    ] = None
+    demo: Annotated[bool | None, Parameter(help="Fill an empty store with something to look at; on by default.")] = None
     log: Annotated[Literal["text", "json"] | None, Parameter(help="Form of the log lines. Else text.")] = None
 
 
@@ -57,12 +55,12 @@ def serve(
 ) -> int:
     """Start the server.
 
-    What is not given here comes from variables such as ZATAKU_PORT, then from the file zataku.toml. `zataku settings`
-    shows what holds, and what else can be set.
+    Options that are left out come from variables such as ZATAKU_PORT, then from the file zataku.toml. `zataku settings`
+    shows the effective values, and what else can be set.
     """
     # Imported here: --help and --version do not load the server.
     from zataku.cli.settings_command import load_or_explain
     from zataku.server.process.serve import serve as serve_until_stopped
 
-    found = load_or_explain({name: value for name, value in asdict(options).items() if value is not None}, config)
-    return 1 if found is None else serve_until_stopped(found.settings)
+    loaded = load_or_explain({name: value for name, value in asdict(options).items() if value is not None}, config)
+    return 1 if loaded is None else serve_until_stopped(loaded.settings)

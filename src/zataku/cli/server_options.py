@@ -40,7 +40,7 @@ class ServerTarget(msgspec.Struct, frozen=True, kw_only=True):
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class ServerOptions:
-    """The server of a command. What is left out is set as for `zataku serve`."""
+    """The server of a command. Options that are left out are set as for `zataku serve`."""
 
     data: Annotated[str | None, Parameter(help="The server's data folder.")] = None
     store: Annotated[
@@ -53,8 +53,8 @@ class ServerOptions:
     def target(self) -> ServerTarget:
         """The server, found by the same settings as its own."""
         options = {"data": self.data, "store": self.store, "env": self.env}
-        given = {name: value for name, value in options.items() if value is not None}
-        settings = load_settings(given, os.environ, self.config).settings
+        flags = {name: value for name, value in options.items() if value is not None}
+        settings = load_settings(flags, os.environ, self.config).settings
         return ServerTarget(url=StoreUrl.parse(settings.store_url), env=settings.env, folder=settings.folder)
 
 

@@ -27,43 +27,43 @@ def settings(
     from zataku.cli.output import print_columns
     from zataku.server.settings import Settings, mask_secret, setting_descriptions
 
-    found = load_or_explain({}, config)
-    if found is None:
+    loaded = load_or_explain({}, config)
+    if loaded is None:
         return 1
-    usual = Settings()
+    defaults = Settings()
     rows = [
         {
             "setting": name,
-            "value": mask_secret(name, getattr(found.settings, name)),
-            "source": found.sources[name],
-            "default": getattr(usual, name),
-            "meaning": meaning,
+            "value": mask_secret(name, getattr(loaded.settings, name)),
+            "source": loaded.sources[name],
+            "default": getattr(defaults, name),
+            "meaning": description,
         }
-        for name, meaning in setting_descriptions().items()
+        for name, description in setting_descriptions().items()
     ]
     if as_json:
         print(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
-        print_columns(tuple(rows[0]), [tuple(map(_shown, row.values())) for row in rows])
+        print_columns(tuple(rows[0]), [tuple(map(_format, row.values())) for row in rows])
     return 0
 
 
-def load_or_explain(typed: Mapping[str, object], config: str | None) -> "LoadedSettings | None":
+def load_or_explain(flags: Mapping[str, object], config: str | None) -> "LoadedSettings | None":
     """The effective settings. An invalid one is reported on standard error."""
     from zataku.server.settings import BadSetting, load_settings
 
     try:
-        return load_settings(typed, os.environ, config)
+        return load_settings(flags, os.environ, config)
     except BadSetting as error:
         print(f"zataku: {error.message} ({error.code})", file=sys.stderr)
         return None
 
 
-def _shown(value: object) -> str:
+def _format(value: object) -> str:
     match value:
         case bool():
             return "yes" if value else "no"
         case tuple():
-            return ", ".join(str(each) for each in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  anything prints
+            return ", ".join(str(item) for item in value)  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]  anything prints
         case _:
             return str(value)

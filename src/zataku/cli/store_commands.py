@@ -60,11 +60,11 @@ async def _read_status(options: StoreOptions) -> Status:
     """The current state. A store that does not answer raises its error."""
     url = options.url
     if url.path is None:
-        return await _of_dynamodb(url, options.tables(), options.env)
-    return await _of_file(url, options.known_tables(), options.env)
+        return await _dynamodb_status(url, options.tables(), options.env)
+    return await _file_status(url, options.known_tables(), options.env)
 
 
-async def _of_file(url: StoreUrl, tables: Sequence[Table], env: str) -> Status:
+async def _file_status(url: StoreUrl, tables: Sequence[Table], env: str) -> Status:
     assert url.path is not None
     process = lock_holder(url.path)
     backend = EmbeddedBackend(url.path, read_only=True)
@@ -72,22 +72,22 @@ async def _of_file(url: StoreUrl, tables: Sequence[Table], env: str) -> Status:
         # Without the tables: differences are reported, not refused.
         await backend.start(())
         stored = await backend.stored_tables()
-        wanted = [table.schema(env) for table in tables]
+        designed = [table.schema(env) for table in tables]
         reachable = "yes" if process is None else f"yes; process {process} holds it"
         return Status(
             store=str(url),
             reachable=reachable,
             capabilities=sorted(backend.capabilities),
             facts=await backend.facts(),
-            tables=compare_tables(wanted, stored),
+            tables=compare_tables(designed, stored),
             indexes=await backend.index_states(),
-            undesigned=sorted({table.name for table in stored} - {table.name for table in wanted}),
+            undesigned=sorted({table.name for table in stored} - {table.name for table in designed}),
         )
     finally:
         await backend.close()
 
 
-async def _of_dynamodb(url: StoreUrl, tables: Sequence[Table], env: str) -> Status:
+async def _dynamodb_status(url: StoreUrl, tables: Sequence[Table], env: str) -> Status:
     current = Status(str(url), "yes", [], {}, [], [], [])
     for table in tables:
         name = table.schema(env).name
@@ -95,7 +95,7 @@ async def _of_dynamodb(url: StoreUrl, tables: Sequence[Table], env: str) -> Stat
             # One at a time, so that each table is compared by itself.
             store = await open_store(url, [table], env=env, read_only=True)
         except SchemaRefused as refused:
-            current.tables.append(_misfit(name, refused))
+            current.tables.append(_table_diff(name, refused))
             continue
         async with store:
             backend = store.backend
@@ -106,7 +106,7 @@ async def _of_dynamodb(url: StoreUrl, tables: Sequence[Table], env: str) -> Stat
     return current
 
 
-def _misfit(name: str, refused: SchemaRefused) -> TableDiff:
+def _table_diff(name: str, refused: SchemaRefused) -> TableDiff:
     differences = cast("Sequence[str]", refused.details.get("differences", (refused.message,)))
     if f"{name} is missing." in differences:
         return TableDiff(name, "absent")
@@ -134,11 +134,11 @@ def _rows(status: Status) -> list[tuple[str, str, str]]:
     states = {diff.table: ": ".join(filter(None, (diff.state, ", ".join(diff.differences)))) for diff in status.tables}
     for name in (*states, *status.undesigned):
         rows.append((name, "", states.get(name, "stored; no design was found for it")))
-        rows += [(name, state.index, _filled(state)) for state in status.indexes if state.table == name]
+        rows += [(name, state.index, _index_state(state)) for state in status.indexes if state.table == name]
     return rows
 
 
-def _filled(state: IndexState) -> str:
+def _index_state(state: IndexState) -> str:
     if state.status == "active":
         return "active"
     share = f" ({state.done * 100 // state.total} %)" if state.total else ""

@@ -45,10 +45,10 @@ class StoreOptions:
 
     def tables(self) -> list[Table]:
         """The tables of all designs; an error when there are none."""
-        found = self.known_tables()
-        if not found:
+        tables = self.known_tables()
+        if not tables:
             raise no_designs_error()
-        return found
+        return tables
 
     def known_tables(self) -> list[Table]:
         """The tables of all designs, or none."""
@@ -57,5 +57,5 @@ class StoreOptions:
 
 DEFAULT_STORE = StoreOptions()
 
-# Off unless it is given; there is no negative form.
+# Off by default; there is no negative form.
 Flag = Annotated[bool, Parameter(negative="")]

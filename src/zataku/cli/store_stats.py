@@ -20,16 +20,16 @@ def stats(*, store: StoreOptions = DEFAULT_STORE, json: Flag = False) -> int:
     json
         Print figures for a program.
     """
-    found = run_to_end(_read_stats(store), NOTHING_CHANGED)
+    current = run_to_end(_read_stats(store), NOTHING_CHANGED)
     if json:
-        print(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
+        print(msgspec.json.format(msgspec.json.encode(current), indent=2).decode())
     else:
-        _print_stats(found)
+        _print_stats(current)
     return 0
 
 
 class PatternUsage(Struct):
-    """What one access pattern has used, and what one call of it takes."""
+    """The usage of one access pattern, and the units per call."""
 
     pattern: str
     calls: int
@@ -47,15 +47,13 @@ class Stats(Struct):
 
 
 async def _read_stats(options: StoreOptions) -> Stats:
-    """The current statistics."""
     url = options.url
     async with open_read_only(url, options.known_tables() if url.path else options.tables(), options.env) as backend:
         sizes, usage = await backend.sizes(), await backend.usage()
-    return Stats(str(url), sizes, [_pattern(each) for each in sorted(usage, key=_by_units)])
+    return Stats(str(url), sizes, [_pattern_usage(pattern) for pattern in sorted(usage, key=_by_units)])
 
 
 def _print_stats(stats: Stats) -> None:
-    """Print the statistics as tables."""
     print_columns(
         ("table", "index", "items", "size"), [_size_row(size) for size in stats.sizes], right=("items", "size")
     )
@@ -64,8 +62,9 @@ def _print_stats(stats: Stats) -> None:
         print("Nothing has been used yet.")
         return
     headings = ("access pattern", "calls", "read units", "write units", "units per call")
-    print_columns(headings, [_usage_row(each) for each in stats.usage], right=headings[1:])
-    reads, writes = sum(each.read_units for each in stats.usage), sum(each.write_units for each in stats.usage)
+    print_columns(headings, [_usage_row(pattern) for pattern in stats.usage], right=headings[1:])
+    reads = sum(pattern.read_units for pattern in stats.usage)
+    writes = sum(pattern.write_units for pattern in stats.usage)
     print(f"\n{_units(reads)} read units and {_units(writes)} write units in all.")
 
 
@@ -73,7 +72,7 @@ def _by_units(usage: Usage) -> tuple[float, str]:
     return -(usage.reads + usage.writes), usage.pattern
 
 
-def _pattern(usage: Usage) -> PatternUsage:
+def _pattern_usage(usage: Usage) -> PatternUsage:
     per_call = (usage.reads + usage.writes) / usage.calls if usage.calls else 0.0
     return PatternUsage(usage.pattern, usage.calls, usage.reads, usage.writes, per_call)
 
@@ -82,13 +81,13 @@ def _size_row(size: Size) -> Sequence[str]:
     return (size.table, size.index or "", f"{size.items:,}", format_bytes(size.bytes))
 
 
-def _usage_row(each: PatternUsage) -> Sequence[str]:
+def _usage_row(usage: PatternUsage) -> Sequence[str]:
     return (
-        each.pattern,
-        f"{each.calls:,}",
-        _units(each.read_units),
-        _units(each.write_units),
-        f"{each.units_per_call:,.2f}",
+        usage.pattern,
+        f"{usage.calls:,}",
+        _units(usage.read_units),
+        _units(usage.write_units),
+        f"{usage.units_per_call:,.2f}",
     )
 
 

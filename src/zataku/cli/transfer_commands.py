@@ -19,7 +19,7 @@ def export(folder: Path, /, *, store: StoreOptions = DEFAULT_STORE, again: Flag 
     Parameters
     ----------
     folder
-        Where to write; an export that was stopped there goes on.
+        Where to write; an export that was interrupted there is continued.
     again
         Throw away the complete export in the folder and make a new one.
     """
@@ -41,7 +41,7 @@ def import_(
     Parameters
     ----------
     folder
-        The export; an import that was stopped goes on.
+        The export; an import that was interrupted is continued.
     merge
         Allow tables that hold items already; an item with the same key is replaced.
     verify
@@ -120,4 +120,4 @@ def _verification(done: ImportResult) -> str:
 
 
 def _summary(tables: tuple[TransferredTable, ...]) -> str:
-    return "\n".join(f"  {each.name}: {each.items:,} items, {format_bytes(each.bytes)}" for each in tables)
+    return "\n".join(f"  {table.name}: {table.items:,} items, {format_bytes(table.bytes)}" for table in tables)
