@@ -83,7 +83,7 @@ class AccountAdministration:
         """Perform an action."""
         user = await self._find(request.name)
         if (request.password is not None) != (action == "reset-password"):
-            raise InvalidRequest("A password goes with reset-password only.")
+            raise InvalidRequest("Only reset-password takes a password.")
         actions: Mapping[AdminAction, Callable[[], Awaitable[None]]] = {
             "reset-password": lambda: self._accounts.reset_password(user, Secret(request.password or "")),
             "grant-admin": lambda: self._accounts.grant_admin(user, admin=True),
@@ -100,10 +100,10 @@ class AccountAdministration:
         return ActionDone(name=user.name or "")
 
     async def _find(self, name: str) -> Account:
-        found = await self._accounts.find(name)
-        if found is None:
+        user = await self._accounts.find(name)
+        if user is None:
             raise no_such_account(name)
-        return found
+        return user
 
 
 def no_such_account(name: str) -> NotFound:

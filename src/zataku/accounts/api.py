@@ -83,21 +83,23 @@ HashId: TypeAlias = Annotated[
 @get("/me", summary="Who you are", opt=ANY_CALLER.opt)
 async def show_me(request: HttpRequest, identity: Caller, services: Services) -> Response[Me]:
     """The caller, guests included. The caller's cookies are renewed."""
-    found = await services.accounts.account_of(identity)
-    return Response(Me.of(found or identity), cookies=services.authenticator.renewed_cookies(identity, request.cookies))
+    account = await services.accounts.account_of(identity)
+    return Response(
+        Me.of(account or identity), cookies=services.authenticator.renewed_cookies(identity, request.cookies)
+    )
 
 
 @patch("/me", summary="Change your name or language")
 async def change_me(data: JSONBody[ChangeMe], identity: Caller, services: Services) -> Response[Me]:
-    """Change the name of a user, or the language of anyone. What is left out stays."""
+    """Change the name of a user, or the language of anyone. A field that is left out stays unchanged."""
     cookies: list[Cookie] = []
     if data.name is not UNSET:
         await services.accounts.rename(identity, data.name)
     if data.language is not UNSET:
         identity = await services.accounts.choose_language(identity, data.language)
         cookies.append(services.cookies.language(data.language))
-    found = await services.accounts.account_of(identity)
-    return Response(Me.of(found or identity), cookies=cookies)
+    account = await services.accounts.account_of(identity)
+    return Response(Me.of(account or identity), cookies=cookies)
 
 
 @delete("/me", summary="Delete your account")
@@ -141,7 +143,7 @@ async def sign_up(request: HttpRequest, data: JSONBody[SignUp], identity: Caller
 
 @post("/sessions", summary="Sign in")
 async def sign_in(request: HttpRequest, data: JSONBody[SignIn], identity: Caller, services: Services) -> Response[Me]:
-    """Sign in. An earlier session of this browser ends; its guest is back when the user signs out."""
+    """Sign in. An earlier session of this browser ends; after signing out, the browser is the same guest as before."""
     address = services.address(request)
     services.rate_limits.consume("sign_in_address", address)
     services.rate_limits.consume("sign_in", claim_form(data.name), address)
@@ -174,13 +176,14 @@ async def sign_out_everywhere(identity: Caller, services: Services) -> Response[
 async def list_sessions(identity: Caller, services: Services) -> list[SessionView]:
     """The browsers in which the caller is signed in, the last used first."""
     user = await services.accounts.user(identity)
-    valid = [each for each in await services.accounts.sessions.of(user) if services.authenticator.is_current(each)]
-    return [SessionView.of(each, identity.session_hash) for each in valid]
+    sessions = await services.accounts.sessions.of(user)
+    current = [session for session in sessions if services.authenticator.is_current(session)]
+    return [SessionView.of(session, identity.session_hash) for session in current]
 
 
 @delete("/sessions/{session_id:str}", summary="Sign out elsewhere")
 async def end_session(session_id: HashId, identity: Caller, services: Services) -> None:
-    """End one session of the caller. Doing it twice is no error."""
+    """End one session of the caller. Ending it twice is not an error."""
     user = await services.accounts.user(identity)
     await services.accounts.sessions.end(user.account_id, session_id)
 
@@ -192,7 +195,7 @@ async def end_session(session_id: HashId, identity: Caller, services: Services) 
 async def list_keys(identity: Caller, services: Services) -> list[KeyView]:
     """The API keys of the caller, the newest first."""
     user = await services.accounts.user(identity)
-    return [KeyView.of(each) for each in await services.accounts.keys.of(user.account_id)]
+    return [KeyView.of(key) for key in await services.accounts.keys.of(user.account_id)]
 
 
 @post("/keys", summary="Create an API key")
@@ -209,7 +212,7 @@ async def create_key(data: JSONBody[MakeKey], identity: Caller, services: Servic
 
 @delete("/keys/{key_id:str}", summary="Revoke an API key")
 async def revoke_key(key_id: HashId, identity: Caller, services: Services) -> None:
-    """Revoke a key. Doing it twice is no error."""
+    """Revoke a key. Revoking it twice is not an error."""
     user = await services.accounts.user(identity)
     await services.accounts.keys.revoke(user.account_id, key_id)
 
@@ -243,7 +246,7 @@ def routes(
     known_scopes: frozenset[Scope],
     address_of: AddressOf = client_host,
 ) -> tuple[ControllerRouterHandler, ...]:
-    """The routes under /api, for an application that provides `identity`. Keys are made for known scopes."""
+    """The routes under /api, for an application that provides `identity`. Keys are created for known scopes only."""
     services = AccountServices(accounts, authenticator, rate_limits, known_scopes, address_of)
     return (
         Router(

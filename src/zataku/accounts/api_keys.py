@@ -44,10 +44,10 @@ class ApiKeys:
 
     async def of(self, account_id: AccountId) -> list[ApiKey]:
         """The keys of an account, the newest first."""
-        found = [each async for each in self._store.each(keys_of(account_id))]
-        return sorted(found, key=lambda each: (each.created_at, each.key_hash), reverse=True)
+        keys = [key async for key in self._store.each(keys_of(account_id))]
+        return sorted(keys, key=lambda key: (key.created_at, key.key_hash), reverse=True)
 
     async def revoke(self, account_id: AccountId, key_hash: str) -> None:
-        """Revoke a key. Doing it twice is no error."""
+        """Revoke a key. Revoking it twice is not an error."""
         await write_once(self._store, writes.revoke_key(account_id, key_hash))
         self._on_ended(account_id, key_hash)

@@ -1,4 +1,4 @@
-"""Authentication: the identity of a caller, read anew for each request, so that signing out works at once."""
+"""Authentication: the identity of a caller, read again for each request, so that signing out takes effect at once."""
 
 import re
 from collections.abc import Mapping
@@ -54,18 +54,18 @@ class Authenticator:
         """The caller of a request; None when it has no valid credentials.
 
         A bearer key decides alone, and raises Unauthorized when it is invalid: a program must not continue as a
-        guest. Then comes a session, then a guest token. `language` is for guests who have not chosen any.
+        guest. Otherwise a session decides, then a guest token. `language` is for guests who have not chosen one.
         """
         bearer = _BEARER.fullmatch(authorization or "")
         if bearer is not None:
             token = key_token(bearer[1])
-            found = None if token is None else await self._with_key(token)
-            if found is None:
+            identity = None if token is None else await self._with_key(token)
+            if identity is None:
                 raise Unauthorized("The API key is not valid, or no longer. Create another one.", code="bad_key")
-            return found
+            return identity
         token = self.cookies.session_in(cookies)
-        found = None if token is None else await self._with_session(token)
-        return found or await self._guest(cookies, language)
+        identity = None if token is None else await self._with_session(token)
+        return identity or await self._guest(cookies, language)
 
     def new_guest(self, language: Language) -> tuple[Identity, "Cookie"]:
         """A new guest, with the cookie that identifies them. Nothing is stored."""
@@ -94,7 +94,7 @@ class Authenticator:
     async def ensure_account(self, identity: Identity) -> Identity:
         """Create the account of a guest, before something of theirs is stored; others have one already.
 
-        It is safe to call twice at once. A guest who was deleted or has signed up meanwhile is refused.
+        Concurrent calls are safe. A guest who has been deleted or has signed up since is refused.
         """
         if identity.is_stored:
             return identity

@@ -41,8 +41,8 @@ class ControlGuard:
 
     def check(self, request: Connection, _: BaseRouteHandler) -> None:
         """Refuse all others, before their request is read."""
-        given = request.headers.get("authorization", "").encode()
-        if not hmac.compare_digest(given, self._expected) or not self._is_local(request):
+        authorization = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(authorization, self._expected) or not self._is_local(request):
             raise Forbidden("Only the command line on the server's own machine may do that.")
 
 

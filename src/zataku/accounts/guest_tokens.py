@@ -1,6 +1,6 @@
 """Guest tokens: account ids signed by this server, so that they can be neither invented nor altered.
 
-Nothing is stored for them. A token is valid for 90 days after it was issued, and issued anew at later visits.
+Nothing is stored for them. A token is valid for 90 days after it was issued, and issued again at later visits.
 """
 
 import hmac

@@ -128,7 +128,7 @@ class SignIn(Request, frozen=True, kw_only=True):
 
 
 class ChangeMe(Request, frozen=True, kw_only=True):
-    """Change the name or the language. What is left out stays."""
+    """Change the name or the language. A field that is left out stays unchanged."""
 
     name: TypedName | UnsetType = UNSET
     language: Language | UnsetType = UNSET

@@ -125,11 +125,11 @@ class RateLimits:
 def client_network(address: str | None) -> str:
     """The network that is limited as one address: an IPv4 address, or the /64 of an IPv6 address."""
     try:
-        found = ip_address((address or "").partition("%")[0])
+        parsed = ip_address((address or "").partition("%")[0])
     except ValueError:
         return "unknown"
-    if not isinstance(found, IPv6Address):
-        return str(found)
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return str(IPv6Network((found, _IPV6_PREFIX_LENGTH), strict=False))
+    if not isinstance(parsed, IPv6Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(IPv6Network((parsed, _IPV6_PREFIX_LENGTH), strict=False))

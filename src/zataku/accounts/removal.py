@@ -31,8 +31,8 @@ class AccountRemoval:
     async def run(self, job: Job) -> None:
         """Remove the account that is the job's subject. An account that is not marked as deleted is left alone."""
         account_id = AccountId(job.subject)
-        leaving = await self._store.get(account(account_id))
-        if leaving is None or leaving.deleted_at is None:
+        stored = await self._store.get(account(account_id))
+        if stored is None or stored.deleted_at is None:
             return
         await self._remove_from_systems(account_id)
         await self._remove_credentials(account_id)
@@ -49,18 +49,18 @@ class AccountRemoval:
             raise ExceptionGroup("Not everything of the account could be removed yet.", failures)
 
     async def _remove_credentials(self, account_id: AccountId) -> None:
-        found = [each async for each in self._store.each(everything_of(account_id))]
+        items = [item async for item in self._store.each(everything_of(account_id))]
         sessions = [
-            Session.key(account_id=each.account_id, token_hash=each.token_hash)
-            for each in found
-            if isinstance(each, Session)
+            Session.key(account_id=item.account_id, token_hash=item.token_hash)
+            for item in items
+            if isinstance(item, Session)
         ]
         keys = [
-            ApiKey.key(account_id=each.account_id, key_hash=each.key_hash) for each in found if isinstance(each, ApiKey)
+            ApiKey.key(account_id=item.account_id, key_hash=item.key_hash) for item in items if isinstance(item, ApiKey)
         ]
         await self._store.write_many(delete=[*sessions, *keys])
 
     async def _remove_account(self, account_id: AccountId) -> None:
-        leaving: Account | None = await self._store.get(account(account_id))
-        if leaving is not None:
-            await write_once(self._store, writes.remove_account(leaving, now_ms(self._clock)))
+        deleted: Account | None = await self._store.get(account(account_id))
+        if deleted is not None:
+            await write_once(self._store, writes.remove_account(deleted, now_ms(self._clock)))

@@ -1,6 +1,6 @@
 """Secrets and tokens: values that only their owner may see, which printing and logging never show.
 
-A token carries the id of its account beside the secret, so that account and session or key are read by their keys.
+A token carries the id of its account with the secret, so that account and session or key are read by their keys.
 Parsing never raises: a text that is not a token gives None.
 """
 

@@ -26,7 +26,7 @@ _MAX_WRITE_ATTEMPTS = 8
 
 
 class LateConflict(Conflict):
-    """A concurrent request won, found out only after the password had been hashed."""
+    """A concurrent request won, which was detected only after the password had been hashed."""
 
 
 class Accounts:
@@ -62,10 +62,10 @@ class Accounts:
 
     async def sign_in(self, typed: str, password: Secret, user_agent: str) -> tuple[Account, Token]:
         """Sign a user in. Neither the error nor the time it takes reveals which of the two was wrong."""
-        found = await self.find(typed)
-        if not await self.passwords.matches(found and found.password, password) or found is None:
+        owner = await self.find(typed)
+        if not await self.passwords.matches(owner and owner.password, password) or owner is None:
             raise Unauthorized("That name and password don't match.", code="wrong_credentials")
-        user = await self._with_current_hash(found, password)
+        user = await self._with_current_hash(owner, password)
         return user, await self.sessions.create(user, user_agent)
 
     async def sign_out(self, identity: Identity) -> None:
@@ -99,8 +99,8 @@ class Accounts:
     async def find(self, typed: str) -> Account | None:
         """The user of a name, in any spelling; None when it is free or its owner is being deleted."""
         claim = await self._store.get(owner_of_name(typed))
-        found = None if claim is None else await self._store.get(account(claim.account_id))
-        return None if found is None or found.role == "guest" or found.deleted_at is not None else found
+        owner = None if claim is None else await self._store.get(account(claim.account_id))
+        return None if owner is None or owner.role == "guest" or owner.deleted_at is not None else owner
 
     async def rename(self, identity: Identity, typed: str) -> Account:
         """Rename a user; the old name is free at once."""
@@ -158,18 +158,18 @@ class Accounts:
     async def delete_account(self, identity: Identity, password: Secret | None) -> None:
         """Delete the caller's account; users give their password. What it owns is removed in the background."""
         refuse_api_keys(identity)
-        found = await self.account_of(identity)
-        if found is None or found.deleted_at is not None:
+        stored = await self.account_of(identity)
+        if stored is None or stored.deleted_at is not None:
             self._on_ended(identity.account_id, None)
             return
-        if found.role != "guest":
+        if stored.role != "guest":
             if password is None:
                 raise Forbidden("Enter your password to delete the account.", code="wrong_password")
-            await self._check_password(found, password)
-        await self.mark_deleted(found.account_id)
+            await self._check_password(stored, password)
+        await self.mark_deleted(stored.account_id)
 
     async def mark_deleted(self, account_id: AccountId) -> None:
-        """Mark an account as deleted, which ends its sessions. Doing it twice is no error."""
+        """Mark an account as deleted, which ends its sessions. Marking it twice is not an error."""
         # An account that is marked already, or missing, stays as it is.
         await write_if_met(self._store, writes.mark_deleted(account_id, now_ms(self._clock)))
         self._on_ended(account_id, None)
@@ -181,21 +181,21 @@ class Accounts:
         self._on_ended(user.account_id, None)
 
     async def _load_user(self, account_id: AccountId) -> Account:
-        found = await self._store.get(account(account_id))
-        if found is None or found.role == "guest" or found.deleted_at is not None:
+        user = await self._store.get(account(account_id))
+        if user is None or user.role == "guest" or user.deleted_at is not None:
             raise account_gone()
-        return found
+        return user
 
     async def _create_user(self, guest: Identity, name: str, password_hash: str) -> Account:
         for _ in range(_MAX_WRITE_ATTEMPTS):
-            found = await self._store.get(account(guest.account_id))
+            stored = await self._store.get(account(guest.account_id))
             now = now_ms(self._clock)
-            if found is None:
+            if stored is None:
                 plan = writes.sign_up(guest.account_id, name, password_hash, guest.language, now)
-            elif found.role != "guest" or found.deleted_at is not None:
+            elif stored.role != "guest" or stored.deleted_at is not None:
                 raise LateConflict("This changed in another tab. Load the page again.", code="not_this_guest")
             else:
-                plan = writes.become_user(found, name, password_hash, now)
+                plan = writes.become_user(stored, name, password_hash, now)
             if (saved := await self._try_write(plan)) is not None:
                 return saved
         raise _busy()
@@ -230,14 +230,14 @@ class Accounts:
 
         def change(current: Account) -> Plan[Account]:
             if current.password != checked:
-                # Changed meanwhile: the old password was checked against the one before.
+                # A concurrent change: the old password was checked against the previous one.
                 raise _wrong_password()
             return writes.change_password(current, password_hash, now_ms(self._clock))
 
         return await self._change(user, change)
 
     async def _with_current_hash(self, user: Account, password: Secret) -> Account:
-        """The user, with the password hashed anew when its hash has outdated parameters."""
+        """The user, with the password hashed again when its hash has outdated parameters."""
         assert user.password is not None
         assert user.password_changed_at is not None
         if not self.passwords.is_outdated(user.password):

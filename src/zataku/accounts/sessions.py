@@ -23,7 +23,7 @@ def ignore_ended(account_id: AccountId, credential_hash: str | None) -> None:
 
 
 def account_gone() -> Unauthorized:
-    """The error for an account that was deleted meanwhile."""
+    """The error for an account that was deleted during the request."""
     return Unauthorized("This account is gone. Sign in again.", code="account_gone")
 
 
@@ -45,12 +45,12 @@ class Sessions:
 
     async def of(self, user: Account) -> list[Session]:
         """The valid sessions of a user, the last used first."""
-        found = [each async for each in self._store.each(sessions_of(user.account_id))]
-        valid = [each for each in found if each.generation == user.generation]
-        return sorted(valid, key=lambda each: (each.last_used_at, each.token_hash), reverse=True)
+        stored = [session async for session in self._store.each(sessions_of(user.account_id))]
+        valid = [session for session in stored if session.generation == user.generation]
+        return sorted(valid, key=lambda session: (session.last_used_at, session.token_hash), reverse=True)
 
     async def end(self, account_id: AccountId, token_hash: str) -> None:
-        """End a session. Ending it twice is no error."""
+        """End a session. Ending it twice is not an error."""
         await write_once(self._store, writes.sign_out(account_id, token_hash))
         self._on_ended(account_id, token_hash)
 
@@ -61,8 +61,8 @@ class Sessions:
 
     async def _end_excess(self, user: Account) -> None:
         """Run after the new session is stored: of concurrent sign-ins the last one counts them all."""
-        for each in (await self.of(user))[MAX_SESSIONS:]:
-            await self.end(user.account_id, each.token_hash)
+        for session in (await self.of(user))[MAX_SESSIONS:]:
+            await self.end(user.account_id, session.token_hash)
 
 
 def _printable(user_agent: str) -> str:
