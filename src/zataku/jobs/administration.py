@@ -19,9 +19,9 @@ class JobAdministration:
 
     async def retry(self, job_id: JobId) -> None:
         """Make a dead job due now with a fresh set of attempts, or a waiting one due now instead of later."""
-        found = await self._idle_job(job_id)
+        stored = await self._idle_job(job_id)
         now = now_ms(self._clock)
-        if found.state == "dead":
+        if stored.state == "dead":
             await self._write(writes.retry_job(*job_id, at=now))
         else:
             await self._write(writes.move_job(*job_id, at=now, now=now))
@@ -33,18 +33,18 @@ class JobAdministration:
 
     async def _idle_job(self, job_id: JobId) -> Job:
         try:
-            found = await self._store.get(job(*job_id))
+            stored = await self._store.get(job(*job_id))
         except BadInput:
-            # An operator may type what can be no key.
-            found = None
-        if found is None:
+            # An operator may type an id that is not a valid key.
+            stored = None
+        if stored is None:
             raise NotFound(f"There is no job {' '.join(job_id)}. It may be done by now.", code="no_such_job")
-        if found.is_running(now_ms(self._clock)):
+        if stored.is_running(now_ms(self._clock)):
             raise Conflict(
                 f"The job {' '.join(job_id)} is running. Nothing was changed; try again when the run is over.",
                 code="job_running",
             )
-        return found
+        return stored
 
     async def _write(self, plan: Plan[Job]) -> None:
         try:
@@ -53,4 +53,4 @@ class JobAdministration:
         except TransactionCancelled as refused:
             if refused.conflict:
                 raise
-            raise Conflict("The job has changed meanwhile. Look at it again, then try once more.") from None
+            raise Conflict("The job has changed. Look at it again, then retry.") from None

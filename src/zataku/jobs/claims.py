@@ -33,8 +33,8 @@ class JobClaims:
         except ConditionFailed:
             return None
         except ResultUnknown:
-            found = await self._store.get(job_item(*job_id))
-            return found if found is not None and found.owner == self._owner and found.due_at == until else None
+            stored = await self._store.get(job_item(*job_id))
+            return stored if stored is not None and stored.owner == self._owner and stored.due_at == until else None
 
     async def renew(self, claim: Job, lease_ms: Millis) -> Millis | None:
         """The new end of the run's lease; None when another process has the job."""
@@ -45,8 +45,8 @@ class JobClaims:
         except ConditionFailed:
             return None
         except ResultUnknown:
-            found = await self._store.get(job_item(claim.system, claim.kind, claim.subject))
-            return found.due_at if found is not None and self._is_same_run(found, claim) else None
+            stored = await self._store.get(job_item(claim.system, claim.kind, claim.subject))
+            return stored.due_at if stored is not None and self._is_same_run(stored, claim) else None
         return until
 
     async def finish(self, claim: Job, next_due_at: Millis | None) -> bool:
@@ -62,11 +62,11 @@ class JobClaims:
             try:
                 await self._store.write(ending(again_at))
             except ConditionFailed as refused:
-                found = refused.current
-                if not isinstance(found, Job) or not self._is_same_run(found, claim):
+                current = refused.current
+                if not isinstance(current, Job) or not self._is_same_run(current, claim):
                     # After a lost reply the likely reason is that this write was stored.
                     return is_uncertain
-                again_at = found.again_at
+                again_at = current.again_at
             except ResultUnknown:
                 is_uncertain = True
             else:
@@ -92,5 +92,5 @@ class JobClaims:
         """Abandon the run and make the job due at once for any process."""
         return await self.finish(claim, claim.scheduled_for)
 
-    def _is_same_run(self, found: Job, claim: Job) -> bool:
-        return found.owner == self._owner and found.run == claim.run
+    def _is_same_run(self, stored: Job, claim: Job) -> bool:
+        return stored.owner == self._owner and stored.run == claim.run

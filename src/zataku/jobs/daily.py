@@ -26,7 +26,7 @@ class DailyJobs:
     def as_deadline_job(self, daily: DailyJob) -> DeadlineJob:
         """The daily job as a deadline job that is due again the next day.
 
-        One run catches up with all missed days; `scheduled_for` tells the handler how many there were. A time that
+        One run catches up with all missed days; the handler counts them from `scheduled_for`. A time that
         the handler returns counts when it is before the next day's.
         """
 
@@ -45,25 +45,25 @@ class DailyJobs:
             await self._store.write(writes.schedule_job(daily.system, daily.kind, DAILY_SUBJECT, at=upcoming, now=now))
             return
         except ResultUnknown:
-            found = await self._store.get(job(daily.system, daily.kind, DAILY_SUBJECT))
+            stored = await self._store.get(job(daily.system, daily.kind, DAILY_SUBJECT))
         except ConditionFailed as refused:
-            found = refused.current if isinstance(refused.current, Job) else None
-        if found is None:
+            stored = refused.current if isinstance(refused.current, Job) else None
+        if stored is None:
             await self._schedule.add(upcoming, daily.system, daily.kind, DAILY_SUBJECT)
-        elif found.state == "dead":
+        elif stored.state == "dead":
             await self._schedule.add(now, daily.system, daily.kind, DAILY_SUBJECT)
-        elif _has_outdated_time(daily, found, upcoming):
+        elif _has_outdated_time(daily, stored, upcoming):
             await self._schedule.add(upcoming, daily.system, daily.kind, DAILY_SUBJECT)
 
 
-def _has_outdated_time(daily: DailyJob, found: Job, upcoming: Millis) -> bool:
+def _has_outdated_time(daily: DailyJob, stored: Job, upcoming: Millis) -> bool:
     """True when the job waits for an earlier version's time of day, later than the upcoming one.
 
     A valid time is left alone even when it is tomorrow's: another process, whose clock is ahead, has run today's.
     """
-    if found.state != "waiting" or found.due_at is None:
+    if stored.state != "waiting" or stored.due_at is None:
         return False
-    return found.due_at > upcoming and not is_daily_time(daily, found.due_at)
+    return stored.due_at > upcoming and not is_daily_time(daily, stored.due_at)
 
 
 def next_time(daily: DailyJob, after: Millis) -> Millis:

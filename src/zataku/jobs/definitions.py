@@ -14,7 +14,7 @@ JobHandler: TypeAlias = Callable[[Job], Awaitable[Millis | None]]
 
 
 class DeadlineJob(msgspec.Struct, frozen=True, kw_only=True):
-    """The handler of all jobs of one kind. A run that takes longer than `lease_ms` is renewed while it goes on."""
+    """The handler of all jobs of one kind. The lease of a run that takes longer is renewed."""
 
     system: System
     kind: JobKind

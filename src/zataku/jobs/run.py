@@ -43,7 +43,7 @@ class JobCounters(msgspec.Struct, kw_only=True):
 
 
 class JobRun:
-    """Runs a claimed job. The lease is renewed meanwhile; the run is cancelled when another process takes the job."""
+    """Runs a claimed job and renews its lease. The run is cancelled when another process takes the job."""
 
     def __init__(
         self, claims: JobClaims, clock: Clock, counters: JobCounters, definition: DeadlineJob, claim: Job
@@ -88,7 +88,7 @@ class JobRun:
         return await self._definition.handle(self._claim)
 
     async def _renew(self, work: "asyncio.Task[Millis | None]") -> None:
-        """Renew the lease while the run goes on; cancel the run when another process has the job, or may have it."""
+        """Renew the lease during the run; cancel the run when another process has the job, or may have it."""
         lease_ms = self._definition.lease_ms
         until = self._claim.due_at or 0
         pause = lease_ms * _RENEWED_SHARE / SECOND

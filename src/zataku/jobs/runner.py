@@ -24,7 +24,7 @@ log = structlog.stdlib.get_logger()
 POLL_INTERVAL_MS = 1 * SECOND
 MAX_CONCURRENT_RUNS = 8
 STOP_SECONDS = 8.0
-"""How long running jobs may go on when the server stops."""
+"""How long running jobs may continue when the server stops."""
 
 # A poll looks further ahead than to the next one, so that no deadline falls between two polls.
 _LOOKAHEAD_MS = 2 * POLL_INTERVAL_MS
@@ -34,7 +34,7 @@ _CANCEL_SECONDS = 2.0
 
 
 class JobRunner:
-    """Runs the jobs of all systems. `start` once, `stop` at the end; `counters` tells how it goes."""
+    """Runs the jobs of all systems. `start` once, `stop` at the end; `counters` counts what has happened."""
 
     def __init__(
         self,
@@ -192,7 +192,7 @@ class DueQueue:
 
     def __init__(self) -> None:
         self._times: dict[JobId, Millis] = {}
-        # Entries that differ from `_times` are outdated, and skipped when their time comes.
+        # Entries that differ from `_times` are outdated, and skipped when they are due.
         self._heap: list[tuple[Millis, JobId]] = []
 
     def put(self, job_id: JobId, due_at: Millis) -> None:
@@ -218,7 +218,7 @@ class DueQueue:
 
 
 def _by_kind(definitions: Sequence[DeadlineJob]) -> dict[tuple[System, JobKind], DeadlineJob]:
-    found: dict[tuple[System, JobKind], DeadlineJob] = {(each.system, each.kind): each for each in definitions}
-    if len(found) != len(definitions):
+    by_kind: dict[tuple[System, JobKind], DeadlineJob] = {(job.system, job.kind): job for job in definitions}
+    if len(by_kind) != len(definitions):
         raise ValueError("Two job definitions are of the same kind. Define each kind of job once.")
-    return found
+    return by_kind

@@ -1,4 +1,4 @@
-"""The schedule: has a job run at a time, and cancels it."""
+"""The schedule: makes jobs due at a time, and cancels them."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -32,28 +32,30 @@ class Schedule:
         self._listeners.append(listener)
 
     async def add(self, due_at: Millis, system: System, kind: JobKind, subject: Subject, payload: Payload = "") -> None:
-        """Have the job run at that time, whatever state an earlier job of this id is in: waiting, running or dead.
+        """Make the job run at that time, whatever state an earlier job of this id is in: waiting, running or dead.
 
         A running job runs once more afterwards; of several times requested during a run the earliest counts. An
         existing job keeps its payload: what changes belongs into the items of the system.
         """
         job_id = (system, kind, subject)
-        found: Job | None = None
+        current: Job | None = None
         problem: TableError | None = None
         for _ in range(_MAX_WRITE_ATTEMPTS):
-            if found is not None and _is_settled(found, due_at):
+            if current is not None and _is_settled(current, due_at):
                 break
             try:
-                await self._store.write(self._plan(job_id, due_at, payload, found))
+                await self._store.write(self._plan(job_id, due_at, payload, current))
                 break
             except ConditionFailed as refused:
-                # None: the job was done or cancelled since it was read, so that it is scheduled anew.
-                found, problem = _current_job(refused), refused
+                # None: the job was done or cancelled since it was read, so that it is scheduled as a new one.
+                current, problem = _current_job(refused), refused
             except ResultUnknown as lost:
                 # Starting over ends in the same state, whether or not this write was stored.
-                found, problem = None, lost
+                current, problem = None, lost
         else:
-            raise Conflict("The job changes all the time. It may not be scheduled: schedule it again.") from problem
+            raise Conflict(
+                "Other callers keep changing the job, so it may not be scheduled. Schedule it again."
+            ) from problem
         for listener in self._listeners:
             listener(due_at, job_id)
 
@@ -69,23 +71,23 @@ class Schedule:
                 if attempt == _MAX_WRITE_ATTEMPTS:
                     raise
 
-    def _plan(self, job_id: JobId, due_at: Millis, payload: Payload, found: Job | None) -> Plan[Job]:
-        """The write that makes the job due at that time, given the state it was found in."""
+    def _plan(self, job_id: JobId, due_at: Millis, payload: Payload, current: Job | None) -> Plan[Job]:
+        """The write that makes the job due at that time, given the current one."""
         now = now_ms(self._clock)
-        if found is None:
+        if current is None:
             return writes.schedule_job(*job_id, at=due_at, now=now, payload=payload)
-        if found.state == "dead":
+        if current.state == "dead":
             return writes.retry_job(*job_id, at=due_at)
-        if found.is_running(now):
+        if current.is_running(now):
             return writes.repeat_job(*job_id, at=due_at)
         return writes.move_job(*job_id, at=due_at, now=now)
 
 
-def _is_settled(found: Job, due_at: Millis) -> bool:
+def _is_settled(current: Job, due_at: Millis) -> bool:
     """True when the job as it is runs at the requested time."""
-    if found.state == "running":
-        return found.again_at is not None and found.again_at <= due_at
-    return found.state == "waiting" and found.due_at == due_at
+    if current.state == "running":
+        return current.again_at is not None and current.again_at <= due_at
+    return current.state == "waiting" and current.due_at == due_at
 
 
 def _current_job(refused: ConditionFailed) -> Job | None:

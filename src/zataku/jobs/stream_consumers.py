@@ -18,7 +18,7 @@ from zataku.table import ConditionFailed, ResultUnknown, Store, Stream, TableErr
 log = structlog.stdlib.get_logger()
 
 LEASE_MS = 15 * SECOND
-"""How long after the death of its process a consumer goes on in another."""
+"""How long after the death of its process a consumer continues in another."""
 
 # Stored in lease items: processes of an earlier version compete for the same names.
 _LEASE_PREFIX = "follower/"
@@ -56,7 +56,7 @@ class StreamConsumers:
 
     def start(self) -> None:
         """Run the consumers whose lease is free, and take over others when their process is gone."""
-        self._tasks = [asyncio.create_task(self._compete(*each)) for each in self._streams]
+        self._tasks = [asyncio.create_task(self._compete(consumer, stream)) for consumer, stream in self._streams]
 
     async def stop(self) -> None:
         """Release all leases. Changes that were handled but not acknowledged are delivered again elsewhere."""
@@ -104,8 +104,8 @@ class StreamConsumers:
         name = f"{_LEASE_PREFIX}{consumer.name}"
         now = now_ms(self._clock)
         try:
-            found = await self._store.get(lease(name))
-            return await self._store.write(take_lease(found, name, self._owner, now, now + LEASE_MS))
+            current = await self._store.get(lease(name))
+            return await self._store.write(take_lease(current, name, self._owner, now, now + LEASE_MS))
         except (LeaseHeld, ConditionFailed, ResultUnknown):
             # After a lost reply the next attempt finds the lease to be its own, and takes it again.
             return None

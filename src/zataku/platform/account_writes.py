@@ -70,7 +70,7 @@ def create_guest(account_id: AccountUuid, language: Language, now: Millis) -> Pl
 def sign_up(
     account_id: AccountUuid, name: AccountName, password: PasswordHash, language: Language, now: Millis
 ) -> Plan[Account]:
-    """Create a user under a free name. A guest without an account brings the id of the cookie."""
+    """Create a user under a free name. A guest without an account keeps the id of the cookie."""
     user = Account(
         account_id=account_id,
         name=name,
@@ -148,14 +148,14 @@ def record_visit(account: Account, now: Millis) -> Plan[Account]:
     unchanged = last_seen.at_most(now - VISIT_TOUCH_INTERVAL) & deleted.missing()
     if account.role == "guest":
         edits.append(account_expires.set(expiry(now, GUEST_TTL)))
-        # A guest who has signed up meanwhile must not expire.
+        # A guest who has signed up since must not expire.
         unchanged = unchanged & role.equals("guest")
     return Plan(update(Account.key(account_id=account.account_id), *edits, when=unchanged))
 
 
 @platform.write(budget=Budget(writes=1), example={"user": _USER})
 def sign_in(user: Account, token_hash: Sha256, user_agent: UserAgent, now: Millis) -> Plan[Session]:
-    """Create a session for a user whose password was checked against this very state of the account.
+    """Create a session for a user whose password was checked against this state of the account.
 
     One put and nothing else: the session belongs to the generation that was read. Signing out everywhere, changing the
     password or deleting the account in the same moment makes it void.
@@ -184,7 +184,7 @@ def touch_session(account_id: AccountUuid, token_hash: Sha256, now: Millis) -> P
 
 @platform.write(budget=Budget(writes=1))
 def sign_out(account_id: AccountUuid, token_hash: Sha256) -> Plan[Session]:
-    """End one session. Ending it twice is no error."""
+    """End one session. Ending it twice is not an error."""
     return Plan(delete(Session.key(account_id=account_id, token_hash=token_hash)))
 
 
@@ -229,7 +229,7 @@ def touch_key(account_id: AccountUuid, key_hash: Sha256, now: Millis) -> Plan[Ap
 
 @platform.write(budget=Budget(writes=1))
 def revoke_key(account_id: AccountUuid, key_hash: Sha256) -> Plan[ApiKey]:
-    """Delete an API key. Revoking it twice is no error."""
+    """Delete an API key. Revoking it twice is not an error."""
     return Plan(delete(ApiKey.key(account_id=account_id, key_hash=key_hash)))
 
 
@@ -237,7 +237,7 @@ def revoke_key(account_id: AccountUuid, key_hash: Sha256) -> Plan[ApiKey]:
 def mark_deleted(account_id: AccountUuid, now: Millis) -> Plan[Account]:
     """Mark an account as deleted: its sessions end, and the job that removes it is due at once.
 
-    The name stays claimed until the job is done, so that no other account uses it beside what is not yet removed.
+    The name stays claimed until the job is done, so that no other account uses it before everything is removed.
     """
     removal = Job(system="platform", kind="remove_account", subject=account_id, scheduled_for=now, due_at=now, run=now)
     marked = update(Account.key(account_id=account_id), deleted.set(now), generation.add(1), when=deleted.missing())

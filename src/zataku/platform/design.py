@@ -1,7 +1,7 @@
 """What the five systems and the server share: accounts, sessions, API keys, jobs and leases.
 
-- **Everything of an account lies in its partition**: the account, its sessions, its keys. A cookie or key carries the
-  id of its account beside the secret, so that both items are read strongly by their keys in one call
+- **Everything of an account is in its partition**: the account, its sessions, its keys. A cookie or key carries the
+  id of its account in addition to the secret, so that both items are read strongly by their keys in one call
   (`store.get_many([session(...), account(...)])`, 2 read units). Authentication uses no index, and what an account has
   is a strong query.
 - **A secret is never stored**, only its SHA-256; passwords as Argon2id.
@@ -14,11 +14,11 @@
 - **A job is due, or dead.** The index of due jobs is sparse and spread over four partitions. Claiming a job moves its
   due time to the end of the run, so that the job of a runner that died becomes due again by itself. A runner must still
   be the owner, with the same run number, to renew, finish or fail its job. The number goes up with each claim; the
-  first is the millisecond of scheduling, so that a job scheduled anew counts on.
+  first is the millisecond of scheduling, so that a job that is scheduled again continues counting.
 - **No deadline is lost to a run**: one that is requested while its job runs is stored on the job, and finishing the run
   makes it due. A failing job is tried for 31 hours before it is dead.
 - **A lease is for liveness; its epoch is for safety.** The epoch goes up whenever the lease changes hands. The first
-  epoch is the second in which the lease was taken, so that a lease that expired and is taken anew still counts upwards.
+  epoch is the second in which the lease was taken, so that an expired lease that is taken again still counts upwards.
 - **No stream**: nothing is derived from this table. Marking an account as deleted schedules the job that removes it in
   the same transaction, which needs no consumer.
 

@@ -22,7 +22,7 @@ class NotAUser(PlatformError):
 
 
 class AccountDeleted(PlatformError):
-    """The account is being deleted and changes no more."""
+    """The account is being deleted and cannot be changed."""
 
     code = "account_deleted"
 

@@ -1,4 +1,4 @@
-"""Who is calling, as everything above the accounts sees it."""
+"""The authenticated caller, as all packages above the accounts see it."""
 
 import msgspec
 
@@ -27,11 +27,11 @@ class Identity(msgspec.Struct, frozen=True, kw_only=True, rename=_ENCODED_NAMES)
 
     @property
     def is_admin(self) -> bool:
-        """True for whoever may look after the server, in a browser."""
+        """True for an admin in a browser, who may administer the server."""
         return self.role == "admin" and self.scopes is None
 
     def may(self, scope: Scope) -> bool:
-        """True when nothing keeps the caller from it but the rules of the system."""
+        """True when the credential has the scope; the rules of the system still apply."""
         return self.scopes is None or scope in self.scopes
 
     def require_scope(self, scope: Scope) -> None:

@@ -47,9 +47,9 @@ died_at = path(Job, lambda it: it.died_at)
 def schedule_job(
     system: System, kind: JobKind, subject: Subject, at: Millis, now: Millis, payload: Payload = ""
 ) -> Plan[Job]:
-    """Schedule a job. Refused, without a change, when a job of this id is there.
+    """Schedule a job. Refused, without a change, when a job of this id exists.
 
-    The refusal carries that job, and its state tells what to do instead: `move_job` gives a waiting one another time,
+    The refusal carries that job, and its state decides what to do instead: `move_job` gives a waiting one another time,
     `repeat_job` makes a running one due again, `retry_job` gives a dead one new attempts. Daily jobs are scheduled at
     each start of a server, and retried when they are dead.
     """
@@ -61,7 +61,7 @@ def schedule_job(
 def move_job(system: System, kind: JobKind, subject: Subject, at: Millis, now: Millis) -> Plan[Job]:
     """Move a waiting job to another time, sooner or later. Refused while it runs, and when it is dead.
 
-    A job whose run has lapsed is waiting, too; its runner, if it is still there, has lost it.
+    A job whose run has lapsed is waiting, too; its runner, if it still runs, has lost it.
     """
     edits = state.set("waiting"), owner.remove(), scheduled_for.set(at), due_at.set(at)
     return Plan(update(_key(system, kind, subject), *edits, when=state.equals("waiting") | due_at.at_most(now)))
@@ -82,7 +82,7 @@ def repeat_job(system: System, kind: JobKind, subject: Subject, at: Millis) -> P
 def cancel_job(system: System, kind: JobKind, subject: Subject, now: Millis) -> Plan[Job]:
     """Delete a job that is not needed any more. Refused while it runs, until that run has lapsed.
 
-    Cancelling a job that does not exist is no error.
+    Cancelling a job that does not exist is not an error.
     """
     return Plan(delete(_key(system, kind, subject), when=state.not_equals("running") | due_at.at_most(now)))
 
@@ -125,7 +125,7 @@ def finish_job(job: Job, requested: Millis | None = None) -> Plan[Job]:
     requested = job.again_at if requested is None else requested
     if requested is None:
         return Plan(delete(_key_of(job), when=_is_claimed(job) & again_at.missing()))
-    return Plan(update(_key_of(job), *_due_anew(requested), when=_is_claimed(job) & again_at.equals(requested)))
+    return Plan(update(_key_of(job), *_due_again(requested), when=_is_claimed(job) & again_at.equals(requested)))
 
 
 @platform.write(budget=Budget(writes=3, of="a job of 1 KB; 9 for the largest"), example={"job": _RUNNING})
@@ -136,8 +136,8 @@ def reschedule_job(job: Job, at: Millis, requested: Millis | None = None) -> Pla
     """
     requested = job.again_at if requested is None else requested
     if requested is None:
-        return Plan(update(_key_of(job), *_due_anew(at), when=_is_claimed(job) & again_at.missing()))
-    edits = _due_anew(min(at, requested))
+        return Plan(update(_key_of(job), *_due_again(at), when=_is_claimed(job) & again_at.missing()))
+    edits = _due_again(min(at, requested))
     return Plan(update(_key_of(job), *edits, when=_is_claimed(job) & again_at.equals(requested)))
 
 
@@ -172,7 +172,7 @@ def retry_delay(attempts: int) -> int:
     return min(FIRST_RETRY_DELAY * 2 ** max(attempts - 1, 0), MAX_RETRY_DELAY)
 
 
-def _due_anew(at: Millis) -> tuple[Edit[Job], ...]:
+def _due_again(at: Millis) -> tuple[Edit[Job], ...]:
     """The edits that make a job wait for its next time with everything reset but the run number."""
     return (
         state.set("waiting"),
@@ -186,7 +186,7 @@ def _due_anew(at: Millis) -> tuple[Edit[Job], ...]:
 
 
 def _is_claimed(job: Job) -> Condition[Job]:
-    """The condition that this run goes on: every end of a run removes the owner, and no other run has its number."""
+    """The condition that this run has not ended: its end removes the owner, and no other run has its number."""
     if job.owner is None:
         raise NotClaimed("This job has no owner. Claim it, and pass what the claim returned.")
     return owner.equals(job.owner) & run.equals(job.run)

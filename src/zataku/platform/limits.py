@@ -86,9 +86,7 @@ Shard: TypeAlias = Annotated[int, Meta(ge=0, le=3, description="One of four part
 JobState: TypeAlias = Literal["waiting", "running", "dead"]
 """A running job whose run has lapsed counts as waiting, whatever its state says."""
 
-Payload: TypeAlias = Annotated[
-    str, Meta(max_length=1000, description="Arguments of the handler beside the id, as JSON")
-]
+Payload: TypeAlias = Annotated[str, Meta(max_length=1000, description="Further arguments of the handler, as JSON")]
 """A few values for the handler; large ones belong into the items of the system."""
 
 Attempts: TypeAlias = Annotated[int, Meta(ge=0, le=999_999_999, description="Claims since its last success")]

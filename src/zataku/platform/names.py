@@ -45,7 +45,7 @@ def normalize_name(typed: str) -> str:
 
 
 def check_name(name: str) -> None:
-    """Raise a ValueError with the reason when others could not read the name or tell it from another."""
+    """Raise a ValueError with the reason when the name is unreadable or looks like another one."""
     if name != unicodedata.normalize("NFKC", name):
         raise ValueError("A name is in plain characters (Unicode's NFKC form). Normalise it first.")
     marks = 0
