@@ -4,7 +4,7 @@ __version__: str
 
 
 def __getattr__(name: str) -> str:
-    # Reading the version of an installed package takes a while, and most who import this do not ask for it.
+    # Reading the version of an installed package is slow, and most importers do not need it.
     if name != "__version__":
         raise AttributeError(name)
     from importlib.metadata import version

@@ -1,6 +1,6 @@
 """Errors that HTTP routes and sockets report in the same form. A request that raises one changes nothing.
 
-`code` is for programs, `message` tells the user what happened and what to do, `details` holds further values.
+`code` is for programs, `message` says what happened and what to do, for users, `details` holds further values.
 """
 
 from collections.abc import Mapping

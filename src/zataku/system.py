@@ -50,7 +50,7 @@ Remove: TypeAlias = Callable[[AccountId], Awaitable[None]]
 Demo: TypeAlias = Callable[[], Awaitable[None]]
 """Fills an empty store with examples."""
 PageTitle: TypeAlias = Callable[[str], Awaitable[str | None]]
-"""Returns the title of the page of one object, given the id in its path; None where there is no such object."""
+"""Returns the title of the page of one object, given the id in its path; None when there is no such object."""
 Lifespan: TypeAlias = Callable[[], AbstractAsyncContextManager[None]]
 
 
@@ -129,5 +129,5 @@ class System(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def package(self) -> str:
-        """The Python package that the system lies in."""
+        """The Python package of the system."""
         return self.plug.__module__.rpartition(".")[0]

@@ -28,7 +28,7 @@ export interface AccountView {
   deletedAt: number | null;
 }
 
-/** A backup is being made under this name. */
+/** A backup is being created under this name. */
 export interface BackupBegun {
   name: string;
 }
@@ -52,7 +52,7 @@ export interface Backups {
   restoring: Restoring | null;
 }
 
-/** Change the name or the language. What is left out stays. */
+/** Change the name or the language. A field that is left out stays unchanged. */
 export interface ChangeMe {
   name?: string;
   language?: "en" | "ja" | "ko";
@@ -224,7 +224,7 @@ export interface JobPage {
   next: string | null;
 }
 
-/** A job. One that has `lapsed` has lost its runner and is claimed again by itself. */
+/** A job. One that has `lapsed` has lost its runner and will be claimed again. */
 export interface JobView {
   system: string;
   kind: string;
@@ -730,7 +730,7 @@ export interface Reconnect {
   after: number;
 }
 
-/** The last restore since the server started: first the backup `saved_as` is made, then all is replaced. */
+/** The last restore since the server started: the backup `saved_as` is created, then everything is replaced. */
 export interface Restoring {
   name: string;
   state: "done" | "failed" | "restoring" | "saving";

@@ -42,7 +42,7 @@ class Metrics:
         )
         self._durations = Histogram(
             "zataku_request_seconds",
-            "Time until a request was answered to its end.",
+            "Time until a request was answered completely.",
             ("method", "route"),
             registry=self.registry,
             buckets=BUCKETS,
@@ -64,7 +64,7 @@ class Metrics:
             listener(status, seconds)
 
     async def measure_loop_lag(self) -> None:
-        """Measure, for ever, how late the event loop wakes a sleeping task, by the machine's own time."""
+        """Measure without end how late the event loop wakes a sleeping task, by the machine's own time."""
         while True:
             before = time.perf_counter()
             await asyncio.sleep(LOOP_LAG_INTERVAL)

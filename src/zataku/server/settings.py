@@ -202,16 +202,16 @@ class LoadedSettings(msgspec.Struct, frozen=True):
 def load_settings(
     flags: Mapping[str, object], environment: Mapping[str, str], config: str | None = None
 ) -> LoadedSettings:
-    """Load the settings. `flags` has only those that were given. BadSetting names the source of an invalid value."""
+    """Load the settings. `flags` has only the given ones. BadSetting names the source of an invalid value."""
     values: dict[str, object] = {}
     sources = dict.fromkeys(NAMES, DEFAULT)
     config_file = config or environment.get(f"{ENVIRONMENT_PREFIX}CONFIG") or None
-    for source, given in (
+    for source, loaded in (
         (config_file or CONFIG_FILE, _read_file(config_file)),
         (ENVIRONMENT_PREFIX, _read_environment(environment)),
         ("--", dict(flags)),
     ):
-        for name, value in given.items():
+        for name, value in loaded.items():
             values[name] = value
             sources[name] = _source_name(source, name)
     return LoadedSettings(_convert(values, sources), sources)
@@ -220,7 +220,7 @@ def load_settings(
 def _read_file(config_file: str | None) -> dict[str, object]:
     path = Path(config_file or CONFIG_FILE)
     try:
-        given: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
+        loaded: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         if config_file is None:
             return {}
@@ -229,22 +229,22 @@ def _read_file(config_file: str | None) -> dict[str, object]:
         ) from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
         raise BadSetting(f"{path} cannot be read: {problem}.", file=str(path)) from None
-    for name in given:
+    for name in loaded:
         if name not in NAMES:
             near = difflib.get_close_matches(name, NAMES, 1)
             hint = f"Did you mean {near[0]}?" if near else "`zataku settings` lists all there are."
             raise BadSetting(f"{path}: there is no setting {name}. {hint}", file=str(path), setting=name)
-    return given
+    return loaded
 
 
 def _read_environment(environment: Mapping[str, str]) -> dict[str, object]:
-    given: dict[str, object] = {}
+    loaded: dict[str, object] = {}
     for name in NAMES:
         text = environment.get(ENVIRONMENT_PREFIX + name.upper())
         if text is not None:
             # A list is one text, separated by commas.
-            given[name] = [part.strip() for part in text.split(",") if part.strip()] if name == "proxies" else text
-    return given
+            loaded[name] = [part.strip() for part in text.split(",") if part.strip()] if name == "proxies" else text
+    return loaded
 
 
 def _convert(values: dict[str, object], sources: Mapping[str, str]) -> Settings:

@@ -1,4 +1,4 @@
-"""Routes of accounts, their sessions, and connected people."""
+"""Routes of accounts, their sessions, and open connections."""
 
 from litestar import delete, get, post
 
@@ -31,7 +31,7 @@ async def sign_out(admin: Admin, services: Services, account_id: AccountIdPath) 
 
 @delete("/accounts/{account_id:str}/sessions/{session:str}", summary="End a session")
 async def end_session(admin: Admin, services: Services, account_id: AccountIdPath, session: SessionId) -> None:
-    """End one session. Ending it twice is no error."""
+    """End one session. Ending it twice is not an error."""
     await services.accounts.end_session(account_id, session)
     audit(admin, "end_session", of=account_id, session=session[:8])
 

@@ -61,10 +61,10 @@ class AccountDirectory:
 
     async def sessions(self, account_id: AccountId, admin: Identity) -> AccountSessions:
         """The sessions of an account, including those that are signed out but have not expired."""
-        found = await self._account(account_id)
-        sessions = [each async for each in self._store.each(sessions_of(account_id))]
-        sessions.sort(key=lambda each: (-each.last_used_at, each.token_hash))
-        return AccountSessions(account=_view(found), sessions=[_session(each, found, admin) for each in sessions])
+        owner = await self._account(account_id)
+        sessions = [session async for session in self._store.each(sessions_of(account_id))]
+        sessions.sort(key=lambda session: (-session.last_used_at, session.token_hash))
+        return AccountSessions(account=_view(owner), sessions=[_session(each, owner, admin) for each in sessions])
 
     async def sign_out(self, account_id: AccountId) -> None:
         """End all sessions of an account at once."""
@@ -77,72 +77,72 @@ class AccountDirectory:
             raise Conflict("The account is being deleted; its sessions have ended.", code="deleted") from None
 
     async def end_session(self, account_id: AccountId, session: Sha256) -> None:
-        """End one session. Ending it twice is no error."""
+        """End one session. Ending it twice is not an error."""
         await self._accounts.sessions.end(account_id, session)
 
     def online(self) -> Online:
         """Everyone who is connected to this process."""
         by_account: dict[AccountId, list[Connection]] = {}
-        for each in self._connections():
-            by_account.setdefault(each.identity.account_id, []).append(each)
+        for connection in self._connections():
+            by_account.setdefault(connection.identity.account_id, []).append(connection)
         people = [_person(connections) for connections in by_account.values()]
         people.sort(key=lambda person: (person.since, person.account_id))
         count = sum(person.sockets for person in people)
         return Online(people=people[:_MAX_LISTED], sockets=count, left_out=max(0, len(people) - _MAX_LISTED))
 
     async def _account(self, account_id: AccountId) -> Account:
-        found = await self._store.get(account(account_id))
-        if found is None:
+        stored = await self._store.get(account(account_id))
+        if stored is None:
             raise NotFound("There is no such account. A guest has one only when something of theirs is stored.")
-        return found
+        return stored
 
 
 def address_network(address: str) -> str:
-    """The /24 or /48 network of an address, enough to tell a household from a school."""
+    """The /24 or /48 network of an address, which shows the neighbourhood of a client but not the client."""
     try:
-        found = ip_address(address.partition("%")[0])
+        parsed = ip_address(address.partition("%")[0])
     except ValueError:
         return "unknown"
-    if isinstance(found, IPv6Address):
-        if found.ipv4_mapped is None:
-            return str(ip_network((found, 48), strict=False))
-        found = found.ipv4_mapped
-    return str(ip_network((found, 24), strict=False))
+    if isinstance(parsed, IPv6Address):
+        if parsed.ipv4_mapped is None:
+            return str(ip_network((parsed, 48), strict=False))
+        parsed = parsed.ipv4_mapped
+    return str(ip_network((parsed, 24), strict=False))
 
 
 def _person(connections: list[Connection]) -> OnlinePerson:
     identity = connections[-1].identity
-    topics = sorted({topic for each in connections for topic in each.topics})
+    topics = sorted({topic for connection in connections for topic in connection.topics})
     return OnlinePerson(
         account_id=identity.account_id,
         name=identity.name,
         role=identity.role,
-        addresses=sorted({address_network(each.address) for each in connections}),
-        since=round(min(each.since for each in connections) * SECOND),
+        addresses=sorted({address_network(connection.address) for connection in connections}),
+        since=round(min(connection.since for connection in connections) * SECOND),
         sockets=len(connections),
         topics=topics[:_MAX_TOPICS],
     )
 
 
-def _view(found: Account) -> AccountView:
+def _view(account: Account) -> AccountView:
     return AccountView(
-        account_id=found.account_id,
-        name=found.name,
-        role=found.role,
-        language=found.language,
-        created_at=found.created_at,
-        last_seen_at=found.last_seen_at,
-        deleted_at=found.deleted_at,
+        account_id=account.account_id,
+        name=account.name,
+        role=account.role,
+        language=account.language,
+        created_at=account.created_at,
+        last_seen_at=account.last_seen_at,
+        deleted_at=account.deleted_at,
     )
 
 
-def _session(each: Session, found: Account, admin: Identity) -> AccountSession:
+def _session(session: Session, owner: Account, admin: Identity) -> AccountSession:
     return AccountSession(
-        id=each.token_hash,
-        user_agent=each.user_agent,
-        created_at=each.created_at,
-        last_used_at=each.last_used_at,
-        expires_at=each.expires_at * SECOND,
-        counts=each.generation == found.generation and found.deleted_at is None,
-        mine=admin.session_hash == each.token_hash,
+        id=session.token_hash,
+        user_agent=session.user_agent,
+        created_at=session.created_at,
+        last_used_at=session.last_used_at,
+        expires_at=session.expires_at * SECOND,
+        counts=session.generation == owner.generation and owner.deleted_at is None,
+        mine=admin.session_hash == session.token_hash,
     )

@@ -1,4 +1,4 @@
-"""Backups on the admin page: what the routes call, one operation at a time, over the storage of either store."""
+"""Backups on the admin page: the service behind the routes, with one operation at a time on either kind of storage."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
@@ -18,14 +18,14 @@ from zataku.table import Progress, TableError
 log = structlog.stdlib.get_logger()
 
 RestoreListener: TypeAlias = Callable[[], Awaitable[None]]
-"""Awaited when a backup has replaced everything, so that no state of before stays in memory."""
+"""Awaited when a backup has replaced everything, so that no earlier state stays in memory."""
 
 
 class BackupStorage(Protocol):
     """The backups of one kind of store. Names are checked already; what the store cannot do raises a Conflict."""
 
     suffix: str
-    """What the names of new backups end in."""
+    """The end of the names of new backups."""
     has_files: bool
     """True when backups are files, which can be downloaded, uploaded, restored and deleted."""
     max_upload_bytes: int
@@ -106,7 +106,7 @@ class BackupService:
         return await self._storage.find(name)
 
     async def upload(self, name: str, content: AsyncIterator[bytes], length: int | None) -> BackupView:
-        """Add a backup that was made elsewhere."""
+        """Add a backup of another machine."""
         await self._storage.upload(name, content, length)
         return next(view for view in await self._storage.views() if view.name == name)
 
@@ -140,11 +140,11 @@ class BackupService:
             raise Conflict(f"{self._busy_with} Wait until it is done.", code="busy")
 
     async def _reserve_name(self) -> str:
-        """A free name for a backup of now. The caller starts the operation without another await."""
+        """A free name for a new backup. The caller starts the operation without another await."""
         self._refuse_when_busy()
         await self._storage.prepare()
         taken = {view.name for view in await self._storage.views()} | self._unfinished.keys()
-        # Another request may have started an operation meanwhile.
+        # Another request may have started an operation during the await.
         self._refuse_when_busy()
         stem = f"zataku-{datetime.fromtimestamp(self._clock.now(), UTC):%Y%m%dT%H%M%SZ}"
         numbers = ("", *(f"-{number}" for number in range(2, 1000)))
@@ -177,18 +177,18 @@ class BackupService:
         del self._unfinished[name]
         return True
 
-    async def _restore_from(self, name: str, begun: Restoring) -> None:
-        if not await self._create(begun.saved_as):
-            self._restore = replace(begun, state="failed", problem="The backup before the restore could not be made.")
+    async def _restore_from(self, name: str, restore: Restoring) -> None:
+        if not await self._create(restore.saved_as):
+            self._restore = replace(restore, state="failed", problem="The backup before the restore could not be made.")
             return
-        self._restore = replace(begun, state="restoring")
+        self._restore = replace(restore, state="restoring")
         try:
             await self._storage.restore(name, self._restore_progress)
         except Exception as problem:
             log.warning("restore_failed", backup=name, exc_info=problem)
             self._restore = replace(self._restore, state="failed", problem=_explain(problem))
             return
-        log.info("restore_done", backup=name, saved_as=begun.saved_as)
+        log.info("restore_done", backup=name, saved_as=restore.saved_as)
         self._restore = replace(self._restore, state="done")
         await self._on_restored()
 

@@ -1,4 +1,4 @@
-"""What the handlers of the admin page share: their services, the admin check, the audit log and path parameters."""
+"""Shared parts of the admin handlers: their services, the admin check, the audit log and path parameters."""
 
 from typing import Annotated, TypeAlias
 
@@ -37,7 +37,7 @@ class AdminServices(msgspec.Struct, frozen=True, kw_only=True):
 
 Services: TypeAlias = NamedDependency[SkipValidation[AdminServices]]
 Admin: TypeAlias = NamedDependency[SkipValidation[Identity]]
-"""The caller. A handler that does not take it is open to everyone; a test forbids that."""
+"""The caller. A handler without it would be open to everyone; a test forbids that."""
 
 
 async def admin_identity(identity: NamedDependency[SkipValidation[Identity]]) -> Identity:

@@ -78,19 +78,19 @@ class DynamoDBBackups:
         )
 
     async def check_restorable(self, name: str) -> None:
-        """Refused: every table is deleted and created anew, which may take hours."""
+        """Refused: every table is deleted and created again, which may take hours."""
         raise Conflict(
-            "On DynamoDB every table is deleted and comes back from its backup, which may take hours. Stop the server "
+            "On DynamoDB every table is deleted and created from its backup, which may take hours. Stop the server "
             f"and use `zataku store restore {name} --store {self._url}`.",
             code="use_the_command_line",
         )
 
-    async def restore(self, name: str, progress: Progress) -> None:  # noqa: ARG002 - never gets so far
+    async def restore(self, name: str, progress: Progress) -> None:  # noqa: ARG002 - always refused
         """Refused, as `check_restorable` is."""
         await self.check_restorable(name)
 
     async def delete(self, name: str) -> None:
-        """Refused: they may be the only copy that is left."""
+        """Refused: it may be the only copy."""
         raise Conflict(
             f"DynamoDB stores {name}. Delete it in the AWS console, or with `aws dynamodb delete-backup`.",
             code="use_the_command_line",

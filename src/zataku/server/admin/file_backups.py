@@ -168,10 +168,10 @@ def find_problem(path: Path) -> str | None:
     except apsw.NotADBError:
         return "The file is not a backup of Zataku. Use another one."
     except apsw.Error as error:
-        known = table_error(error, path)
-        if known is None:
+        converted = table_error(error, path)
+        if converted is None:
             raise
-        return _DAMAGED if isinstance(known, StoreDamaged) else known.message.replace(str(path), "The file")
+        return _DAMAGED if isinstance(converted, StoreDamaged) else converted.message.replace(str(path), "The file")
     return None
 
 

@@ -56,7 +56,7 @@ class History:
             self.sample()
 
     def sample(self) -> None:
-        """Store the gauges of now, and the rates since the last sample."""
+        """Store the current gauges, and the rates since the last sample."""
         sums = (self._clock.now(), *self._sums())
         seconds, requests, errors, reads, writes = (new - old for new, old in zip(sums, self._previous, strict=True))
         if seconds <= 0:
@@ -89,8 +89,8 @@ class History:
 
     def _sums(self) -> tuple[float, float, float, float]:
         # A copy: other threads may be counting.
-        used = list(self._meter.totals.values())
-        reads, writes = sum(each.reads for each in used), sum(each.writes for each in used)
+        totals = list(self._meter.totals.values())
+        reads, writes = sum(usage.reads for usage in totals), sum(usage.writes for usage in totals)
         return self._counters.requests, self._counters.errors, reads, writes
 
     def _store(self, now: float, **values: float) -> None:
@@ -106,24 +106,24 @@ class History:
 
     def _points(self, since: float, step: int) -> list[list[int]]:
         """The sample indexes of each point. Steps begin at the same times for every request."""
-        found: dict[int, list[int]] = {}
+        points: dict[int, list[int]] = {}
         for index in (*range(self._oldest, len(self._at)), *range(self._oldest)):
             at = self._at[index]
             if at > since:
                 # A sample covers the time before it.
-                found.setdefault(ceil(at / step), []).append(index)
-        return list(found.values())
+                points.setdefault(ceil(at / step), []).append(index)
+        return list(points.values())
 
     def _value(self, name: str, indexes: Sequence[int]) -> float | None:
         column = self._columns[name]
-        known = [value for value in (column[index] for index in indexes) if not isnan(value)]
-        if not known:
+        values = [value for value in (column[index] for index in indexes) if not isnan(value)]
+        if not values:
             return None
-        return max(known) if name in _MAXIMA else sum(known) / len(known)
+        return max(values) if name in _MAXIMA else sum(values) / len(values)
 
 
 def resident_megabytes() -> float:
-    """The resident memory of this process in millions of bytes; its peak where the system tells no more."""
+    """The resident memory of this process in millions of bytes; its peak where the system reports only that."""
     try:
         return int(_STATM.read_bytes().split()[1]) * _PAGE_BYTES / 1_000_000
     except OSError:

@@ -29,7 +29,7 @@ class JobList:
         for shard in range(JOB_SHARDS):
             coming = await self._store.page(coming_jobs(shard), limit=_MAX_COUNTED_PER_SHARD)
             died = await self._store.page(dead_jobs(shard), limit=_MAX_COUNTED_PER_SHARD)
-            runs = sum(each.state == "running" for each in coming.items)
+            runs = sum(job.state == "running" for job in coming.items)
             waiting, running, dead = waiting + len(coming.items) - runs, running + runs, dead + len(died.items)
             more = more or coming.cursor is not None or died.cursor is not None
         return JobCount(waiting=waiting, running=running, dead=dead, more=more)
@@ -41,8 +41,8 @@ class JobList:
         views: list[JobView] = []
         following: _ShardCursors = {}
         for shard, cursor in cursors.items():
-            found, next_cursor = await self._shard(shard, state, share, cursor)
-            views += [view for view in found if state in (None, view.state)]
+            shard_views, next_cursor = await self._shard(shard, state, share, cursor)
+            views += [view for view in shard_views if state in (None, view.state)]
             if next_cursor is not None:
                 following[shard] = next_cursor
         views.sort(key=_latest_death if state == "dead" else _due_time)
@@ -55,37 +55,37 @@ class JobList:
         try:
             if state == "dead":
                 died = await self._store.page(dead_jobs(shard), limit=limit, after=after)
-                return [_dead_view(each) for each in died.items], died.cursor
+                return [_dead_view(job) for job in died.items], died.cursor
             coming = await self._store.page(coming_jobs(shard), limit=limit, after=after)
         except BadCursor:
             raise _bad_cursor() from None
-        return [_coming_view(each, now) for each in coming.items], coming.cursor
+        return [_coming_view(job, now) for job in coming.items], coming.cursor
 
 
-def _coming_view(each: DueJob, now: Millis) -> JobView:
+def _coming_view(job: DueJob, now: Millis) -> JobView:
     return JobView(
-        system=each.system,
-        kind=each.kind,
-        subject=each.subject,
-        state=each.state,
-        due_at=each.due_at,
-        attempts=each.attempts,
-        owner=each.owner,
-        lapsed=each.state == "running" and each.due_at <= now,
+        system=job.system,
+        kind=job.kind,
+        subject=job.subject,
+        state=job.state,
+        due_at=job.due_at,
+        attempts=job.attempts,
+        owner=job.owner,
+        lapsed=job.state == "running" and job.due_at <= now,
     )
 
 
-def _dead_view(each: Job) -> JobView:
+def _dead_view(job: Job) -> JobView:
     return JobView(
-        system=each.system,
-        kind=each.kind,
-        subject=each.subject,
-        state=each.state,
+        system=job.system,
+        kind=job.kind,
+        subject=job.subject,
+        state=job.state,
         due_at=None,
-        attempts=each.attempts,
-        owner=each.owner,
-        died_at=each.died_at,
-        last_error=each.last_error,
+        attempts=job.attempts,
+        owner=job.owner,
+        died_at=job.died_at,
+        last_error=job.last_error,
     )
 
 

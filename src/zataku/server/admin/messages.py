@@ -71,7 +71,7 @@ class HistoryAnswer(_Response, frozen=True, kw_only=True):
     """Metrics of the last minutes: `at` has the times, each of the other lists as many values.
 
     A point is the mean of the `step_seconds` up to its time, and the maximum for `p95_ms` and `loop_lag_ms`. Null means
-    no value: no request came, or the server did not run.
+    no value: there were no requests, or the server did not run.
     """
 
     step_seconds: float
@@ -270,7 +270,7 @@ class BackupView(_Response, frozen=True, kw_only=True):
 
 
 class Restoring(_Response, frozen=True, kw_only=True):
-    """The last restore since the server started: first the backup `saved_as` is made, then all is replaced."""
+    """The last restore since the server started: the backup `saved_as` is created, then everything is replaced."""
 
     name: str
     state: Literal["saving", "restoring", "done", "failed"]
@@ -291,7 +291,7 @@ class Backups(_Response, frozen=True, kw_only=True):
 
 
 class BackupBegun(_Response, frozen=True, kw_only=True):
-    """A backup is being made under this name."""
+    """A backup is being created under this name."""
 
     name: str
 
@@ -306,7 +306,7 @@ class Confirmed(_Request, frozen=True, kw_only=True):
 
 
 class JobView(_Response, frozen=True, kw_only=True):
-    """A job. One that has `lapsed` has lost its runner and is claimed again by itself."""
+    """A job. One that has `lapsed` has lost its runner and will be claimed again."""
 
     system: System
     kind: JobKind

@@ -31,10 +31,10 @@ HANDLERS = (*server_routes.HANDLERS, *backup_routes.HANDLERS, *account_routes.HA
 
 
 class AdminContext(TypedDict):
-    """What the server gives the admin page.
+    """The services and settings of the admin page.
 
     `data` is the folder that holds the folder of backups. `systems` has the tables of every design by its name.
-    `restored` is awaited when a backup has replaced everything: rooms and sockets of before must end.
+    `restored` is awaited when a backup has replaced everything: rooms and sockets must not continue with earlier state.
     """
 
     store: Store

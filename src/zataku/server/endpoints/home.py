@@ -23,7 +23,7 @@ CHECK_INTERVAL = 5.0
 
 
 async def publish_room_changes(context: AppContext, kinds: Sequence[str]) -> None:
-    """Publish, at most every few seconds and for ever, that rooms or the people in them have changed.
+    """Publish without end, at most every few seconds, that rooms or the people in them have changed.
 
     Other changes are published under the same topic by the system that makes them.
     """
@@ -37,7 +37,7 @@ async def publish_room_changes(context: AppContext, kinds: Sequence[str]) -> Non
 
 
 def home_state_type(systems: Sequence[System]) -> type[msgspec.Struct]:
-    """The struct that /api/home answers with: the card of each system by its name, null where it failed."""
+    """The response of /api/home: the card of each system by its name, null where it failed."""
     return msgspec.defstruct(
         "HomeState",
         [(system.name, system.home_card | None) for system in systems],
@@ -49,7 +49,7 @@ def home_state_type(systems: Sequence[System]) -> type[msgspec.Struct]:
 
 
 def home_route(systems: Sequence[System], plugins: Mapping[str, Plugin], topics: Topics) -> ControllerRouterHandler:
-    """The route of /api/home. Subscribers of the topic `home` are told when its answer has changed."""
+    """The route of /api/home. Subscribers of the topic `home` are notified when its response has changed."""
     topics.declare(TOPIC, _admit_everyone)
     state_type = home_state_type(systems)
 
@@ -61,7 +61,7 @@ def home_route(systems: Sequence[System], plugins: Mapping[str, Plugin], topics:
             return None
 
     async def home(identity: NamedDependency[SkipValidation[Identity]]) -> msgspec.Struct:
-        """The state of each system as its object on the home page shows it; null where it cannot be had."""
+        """The state of each system as its object on the home page shows it; null where it is not available."""
         names = [system.name for system in systems]
         cards = await asyncio.gather(*(card(name, identity) for name in names))
         return state_type(**dict(zip(names, cards, strict=True)))

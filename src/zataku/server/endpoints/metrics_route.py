@@ -26,8 +26,8 @@ def metrics_route(
     """
 
     async def is_allowed(request: AnyRequest) -> bool:
-        given = request.headers.get("authorization", "")
-        if token and hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+        authorization = request.headers.get("authorization", "")
+        if token and hmac.compare_digest(authorization.encode(), f"Bearer {token}".encode()):
             return True
         if request_context(request.scope).is_direct and not is_public:
             return True

@@ -23,7 +23,7 @@ DARK, LIGHT = "#1C2320", "#FFFFFF"
 
 
 class QrCodes:
-    """Draws QR codes, one at a time, and caches the latest: a whole audience asks for the same one."""
+    """Draws QR codes, one at a time, and caches the latest: a whole audience requests the same one."""
 
     def __init__(self, public_url: str, rate_limits: RateLimits) -> None:
         self._public_url = public_url
@@ -61,7 +61,7 @@ def qr_route(public_url: str, rate_limits: RateLimits) -> ControllerRouterHandle
             str, QueryParameter(pattern=_PATH, max_length=200, description="Path of the page, such as /profile")
         ],
     ) -> Response[bytes]:
-        """A picture that leads whoever scans it to a page of this server."""
+        """A QR code of a page of this server, as SVG."""
         if not re.fullmatch(_PATH, path):
             raise InvalidRequest("The path must be one of this server's pages, such as /profile.", field="path")
         code = await codes.get(path, client_network(request_context(request.scope).address))

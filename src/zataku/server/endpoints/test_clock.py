@@ -34,7 +34,7 @@ def test_clock_route(clock: AdvanceableClock) -> ControllerRouterHandler:
 
     @post("/test/clock", status_code=200, include_in_schema=False, opt=PUBLIC.opt)
     async def advance_clock(request: AnyRequest, data: JSONBody[ClockAdvance]) -> ClockTime:
-        """Advance the clock. When this answers, every task that slept until then has been woken."""
+        """Advance the clock. The response is sent when every task that slept until then has been woken."""
         # Another site's page can reach this machine, too, but cannot leave out these headers.
         is_from_page = "origin" in request.headers or "sec-fetch-site" in request.headers
         if is_from_page or not request_context(request.scope).is_direct:

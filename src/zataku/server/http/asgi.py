@@ -1,4 +1,4 @@
-"""The ASGI interface between uvicorn and the application: its types, and JSON answers without a framework."""
+"""The ASGI interface between uvicorn and the application: its types, and JSON responses without a framework."""
 
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any, TypeAlias

@@ -1,4 +1,4 @@
-"""Middleware that identifies the caller of every route that is not public, and checks what the caller may call."""
+"""Middleware that identifies the caller of every route that is not public, and checks its access."""
 
 from collections.abc import Mapping
 
@@ -34,7 +34,7 @@ class Authentication(ASGIMiddleware):
         return route_access(scope["route_handler"]).is_public
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
-        """Pass a request on, or raise the error to answer with."""
+        """Pass a request on, or raise the error of the response."""
         request, headers = request_context(scope), Headers.from_scope(scope)
         is_write = scope["type"] == "http" and scope["method"] not in SAFE_METHODS
         network = client_network(request.address)
@@ -54,11 +54,11 @@ class Authentication(ASGIMiddleware):
         await next_app(scope, receive, send)
 
     async def identify(self, request: RequestContext, headers: Mapping[str, str]) -> Identity:
-        """The identity of the caller. A caller without credentials becomes a guest, and the answer sets the cookie."""
+        """The identity of the caller. A caller without credentials becomes a guest; the response sets the cookie."""
         language = choose_language(None, headers.get("accept-language"))
-        known = await self._authenticator.authenticate(cookies_in(headers), headers.get("authorization"), language)
-        if known is not None:
-            return known
+        identity = await self._authenticator.authenticate(cookies_in(headers), headers.get("authorization"), language)
+        if identity is not None:
+            return identity
         guest, cookie = self._authenticator.new_guest(language)
         request.new_cookies.append(cookie.to_header(header=""))
         return guest
@@ -72,7 +72,7 @@ def current_identity(scope: Scope) -> Identity:
 
 
 def route_access(handler: BaseRouteHandler) -> RouteAccess:
-    """What a route declares of its callers; Litestar's own OPTIONS handlers are public.
+    """The declared access of a route; Litestar's own OPTIONS handlers are public.
 
     Raises LookupError for any other route that declares nothing, so that a forgotten declaration refuses every caller.
     """
@@ -84,7 +84,7 @@ def route_access(handler: BaseRouteHandler) -> RouteAccess:
 
 
 def check_declarations(app: Litestar) -> None:
-    """Raise LookupError for a route that does not declare who may call it, or lies outside the path of its system."""
+    """Raise LookupError for a route that does not declare who may call it, or is outside the path of its system."""
     for route in app.routes:
         handlers = route.route_handlers if isinstance(route, HTTPRoute) else [route.route_handler]
         for handler in handlers:

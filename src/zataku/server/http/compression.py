@@ -1,4 +1,4 @@
-"""Compression of pages and JSON on their way out. Static files are compressed ahead; streams are not compressed."""
+"""Compression of pages and JSON. Static files are compressed in advance; streams are not compressed."""
 
 import asyncio
 import gzip
@@ -6,15 +6,15 @@ import gzip
 from zataku.server.http.asgi import App, Message, Receive, Scope, Send, headers_of
 
 MIN_BYTES = 1024
-"""A smaller answer fits into one packet anyway."""
+"""A smaller response fits into one packet anyway."""
 THREAD_BYTES = 64 * 1024
-"""A larger answer is compressed in a thread, since it would block the event loop for too long."""
+"""A larger response is compressed in a thread, since it would block the event loop for too long."""
 LEVEL = 5
 MEDIA_TYPES = ("text/", "application/json", "image/svg+xml")
 
 
 class Compression:
-    """Wraps the application, and compresses answers that are sent in one piece."""
+    """Wraps the application, and compresses responses that are sent in one piece."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -32,17 +32,17 @@ class Compression:
                 start = message
                 return
             if start is not None and message["type"] == "http.response.body":
-                held, start = start, None
+                response_start, start = start, None
                 if not message.get("more_body"):
-                    message["body"] = await _compress(held, message.get("body", b""))
-                await send(held)
+                    message["body"] = await _compress(response_start, message.get("body", b""))
+                await send(response_start)
             await send(message)
 
         await self._app(scope, receive, send_compressed)
 
 
 def accepts_encoding(accept_encoding: str, encoding: str) -> bool:
-    """Whether an Accept-Encoding header accepts an encoding."""
+    """True when an Accept-Encoding header accepts an encoding."""
     for entry in accept_encoding.lower().split(","):
         name, _, weight = entry.partition(";")
         if name.strip() == encoding:
@@ -51,7 +51,7 @@ def accepts_encoding(accept_encoding: str, encoding: str) -> bool:
 
 
 async def _compress(start: Message, body: bytes) -> bytes:
-    """The compressed body, with the headers of its answer changed; the body itself where it is not worth it."""
+    """The compressed body, with the headers of its response changed; the body itself when it stays uncompressed."""
     headers = headers_of(start)
     if len(body) < MIN_BYTES or "content-encoding" in headers:
         return body

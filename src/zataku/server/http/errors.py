@@ -1,4 +1,4 @@
-"""Error answers: `{"error": {"code", "message", "details"}}` for programs, or an HTML page for people."""
+"""Error responses: `{"error": {"code", "message", "details"}}` for programs, or an HTML page for browsers."""
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -54,13 +54,13 @@ STATUS_ERRORS = {
     500: ("internal", "Something went wrong. Please try again in a moment."),
     503: ("unavailable", "Not available right now. Try again in a moment."),
 }
-"""The code and the sentence of each status, for errors that no system words itself."""
+"""The code and the sentence of each status, for errors without a sentence of their own."""
 VALIDATION_ERROR = ("invalid", "Check what you entered.")
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
 class ErrorBody(msgspec.Struct, frozen=True):
-    """The body of every error answer."""
+    """The body of every error response."""
 
     error: Problem
 
@@ -93,7 +93,7 @@ def answer_table_error(request: AnyRequest, exc: TableError) -> Response[Any]:
 
 
 def answer_failure(request: AnyRequest, exc: Exception) -> Response[Any]:
-    """Answer a request that failed through a fault of the server. The cause goes to the log only."""
+    """Answer a request that failed through a fault of the server. Only the log has the cause."""
     status = exc.status_code if isinstance(exc, HTTPException) else 500
     reference = request_context(request.scope).id
     log.error("request_failed", method=request.method, path=request.scope["path"], exc_info=exc)
@@ -133,9 +133,9 @@ def request_error_of(error: TableError) -> RequestError | None:
         case BadInput():
             return None
         case TransactionCancelled() if not error.conflict:
-            return _changed_meanwhile()
+            return _changed_since()
         case ConditionFailed():
-            return _changed_meanwhile()
+            return _changed_since()
         case ResultUnknown():
             return OutcomeUnknown(OUTCOME_UNKNOWN)
         case Throttled() | TableConflict() | TransactionCancelled() | StoreUnreachable() | IndexNotReady():
@@ -148,14 +148,14 @@ def request_error_of(error: TableError) -> RequestError | None:
             return None
 
 
-def _changed_meanwhile() -> Conflict:
+def _changed_since() -> Conflict:
     return Conflict("This has changed in the meantime. Look again, then try once more.")
 
 
 def _details(exc: HTTPException) -> dict[str, Any]:
     match exc.extra:
-        case dict(known):
-            return {str(name): value for name, value in known.items()}
+        case dict(extra):
+            return {str(name): value for name, value in extra.items()}
         case [_, *_] as problems:
             return {"problems": problems}
         case _:

@@ -21,7 +21,7 @@ class TimedHttpProtocol(H11Protocol):
     """Seconds until the headers of a request must have arrived."""
 
     body_seconds: ClassVar[float] = 2.0
-    """Seconds for the rest of a request that is already answered: closed at once, many clients miss the answer."""
+    """Seconds for the rest of a request that is already answered: closed at once, many clients miss the response."""
 
     _header_timer: asyncio.TimerHandle | None = None
     _body_timer: asyncio.TimerHandle | None = None
@@ -44,18 +44,18 @@ class TimedHttpProtocol(H11Protocol):
             self._header_timer = self.loop.call_later(self.header_seconds, self.transport.close)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer bytes that are no HTTP request with an error in the shape of all errors."""
+        """Answer bytes that are not an HTTP request with a JSON error, as every other error."""
         body = msgspec.json.encode({"error": Problem("bad_request", f"{msg} Check its first line and its headers.")})
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
         response = h11.Response(status_code=400, headers=[*headers, (b"connection", b"close")], reason=b"Bad Request")
-        # Such bytes may also arrive in the middle of an answer, or after it.
+        # Such bytes may also arrive during a response, or after it.
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
             for event in (response, h11.Data(data=body), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
         self.transport.close()
 
     def on_response_complete(self) -> None:
-        """Start the time limit for a body that still arrives after its answer."""
+        """Start the time limit for a body that still arrives after its response."""
         # Read first: the call below may begin the next request, whose own body may be on its way.
         is_sending = self.conn.their_state is h11.SEND_BODY
         super().on_response_complete()

@@ -124,17 +124,17 @@ class ApiDescription:
 
 
 def openapi_route(describe: Callable[[], ApiDescription]) -> ControllerRouterHandler:
-    """The route of /openapi.json. The document is made at the first request, in a thread."""
-    made: list[bytes] = []
+    """The route of /openapi.json. The document is built at the first request, in a thread."""
+    cached: list[bytes] = []
     lock = asyncio.Lock()
 
     @route("/openapi.json", http_method=[HttpMethod.GET, HttpMethod.HEAD], include_in_schema=False, opt=PUBLIC.opt)
     async def openapi() -> Response[bytes]:
         """Answer with the OpenAPI document."""
         async with lock:
-            if not made:
-                made.append(await asyncio.to_thread(lambda: msgspec.json.encode(describe().document())))
-        return Response(made[0], media_type="application/json", headers={"Cache-Control": "no-cache"})
+            if not cached:
+                cached.append(await asyncio.to_thread(lambda: msgspec.json.encode(describe().document())))
+        return Response(cached[0], media_type="application/json", headers={"Cache-Control": "no-cache"})
 
     return openapi
 

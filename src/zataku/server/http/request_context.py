@@ -1,4 +1,4 @@
-"""What the server knows of one request or socket: its id, where it comes from, and the identity of its caller."""
+"""The context of a request or socket: its id, the address of its client, and the identity of the caller."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ class RequestContext(msgspec.Struct, kw_only=True):
     """A request as the middleware and handlers see it.
 
     `is_local` is true when it comes from this machine without the header of any proxy, `is_direct` when, in addition,
-    its peer is no trusted proxy.
+    its peer is not a trusted proxy.
     """
 
     id: str
@@ -35,7 +35,7 @@ class RequestContext(msgspec.Struct, kw_only=True):
     is_direct: bool
     identity: Identity | None = None
     new_cookies: list[str] = []
-    """Set-Cookie headers that the middleware adds to the answer: the cookie of a new guest."""
+    """Set-Cookie headers that the middleware adds to the response: the cookie of a new guest."""
 
     @property
     def origin(self) -> str:
@@ -44,9 +44,9 @@ class RequestContext(msgspec.Struct, kw_only=True):
 
 
 class RequestContextReader:
-    """Reads the context of a request from its headers. Only trusted proxies may say whom they forward.
+    """Reads the context of a request from its headers. Only trusted proxies may name the client.
 
-    With `https`, every caller reaches the server over HTTPS, wherever it is terminated.
+    With `https`, every caller reaches the server over HTTPS, even where a proxy terminates it.
     """
 
     def __init__(self, proxies: Iterable[str], *, https: bool = False) -> None:
@@ -61,10 +61,10 @@ class RequestContextReader:
         if self._is_trusted(peer):
             address = self._client_address(headers.get("x-forwarded-for", ""), peer)
             is_secure = headers.get("x-forwarded-proto", "").strip().lower() == "https"
-        given_id, host = headers.get("x-request-id", ""), headers.get("host", "").lower()
+        sent_id, host = headers.get("x-request-id", ""), headers.get("host", "").lower()
         is_local = _is_from_this_machine(scope, peer, host) and _PROXY_HEADERS.isdisjoint(headers)
         context = RequestContext(
-            id=given_id if _REQUEST_ID.fullmatch(given_id) else uuid4().hex,
+            id=sent_id if _REQUEST_ID.fullmatch(sent_id) else uuid4().hex,
             address=address,
             is_secure=is_secure or self._https,
             host=host,
@@ -99,7 +99,7 @@ def is_local_name(host: str) -> bool:
     """True for a Host header that only a nearby machine can have: a private address, or a name without a domain.
 
     A name that can be registered is not local, whatever it resolves to: otherwise a foreign page could rebind its name
-    to this machine and pass for one of ours.
+    to this machine and pass for a page of this server.
     """
     name = _without_port(host)
     address = _parse_address(name)

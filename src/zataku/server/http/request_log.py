@@ -42,28 +42,28 @@ class RequestLog:
         structlog.contextvars.bind_contextvars(request_id=request.id)
         started, status = time.perf_counter(), 0
 
-        async def send_noting_status(message: Message) -> None:
+        async def send_recording_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            self._rate_limits.consume(_occasion(scope["path"]), client_network(request.address))
-            await self._app(scope, receive, send_noting_status)
+            self._rate_limits.consume(_rate_limit_name(scope["path"]), client_network(request.address))
+            await self._app(scope, receive, send_recording_status)
         except RateLimited as error:
             headers = {"retry-after": str(ceil(error.retry_after)), "x-request-id": request.id, **SECURITY_HEADERS}
-            await send_error(send_noting_status, error.status, error.problem, headers)
+            await send_error(send_recording_status, error.status, error.problem, headers)
         except asyncio.CancelledError:
-            # Only a server that stops cancels a request, and nothing is sent after this answer.
+            # Only a server that stops cancels a request, and nothing is sent after this response.
             if not status:
-                await send_error(send_noting_status, 503, _STOPPING)
+                await send_error(send_recording_status, 503, _STOPPING)
         finally:
             self._record(scope, request, status, time.perf_counter() - started)
 
     def _record(self, scope: Scope, request: RequestContext, status: int, seconds: float) -> None:
         method, route = scope["method"], scope.get("path_template") or "unknown"
-        # Status 0: the caller disconnected before there was an answer.
+        # Status 0: the caller disconnected before the response.
         self._metrics.record_request(method, route, status, seconds)
         identity = request.identity
         log.info(
@@ -76,5 +76,5 @@ class RequestLog:
         )
 
 
-def _occasion(path: str) -> RateLimitName:
+def _rate_limit_name(path: str) -> RateLimitName:
     return "file_address" if path.startswith(_FILE_PATHS) else "read_address"

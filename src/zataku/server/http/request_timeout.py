@@ -1,4 +1,4 @@
-"""Middleware that ends a request whose answer has not begun in time."""
+"""Middleware that ends a request whose response has not started in time."""
 
 import asyncio
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ class RequestTimedOut(RequestError):
 
 
 class RequestTimeout(ASGIMiddleware):
-    """Limits the seconds until an answer begins."""
+    """Limits the seconds until a response starts."""
 
     scopes = (ScopeType.HTTP,)
     exclude_opt_key = "no_timeout"
@@ -30,7 +30,7 @@ class RequestTimeout(ASGIMiddleware):
         self._seconds = seconds
 
     async def handle(self, scope: Scope, receive: Receive, send: Send, next_app: ASGIApp) -> None:
-        """Pass a request on, and cancel it at the deadline unless its answer has begun."""
+        """Pass a request on, and cancel it at the deadline unless its response has started."""
         deadline = asyncio.timeout(self._seconds)
         is_complete = is_waiting_for_body = False
 
@@ -44,11 +44,11 @@ class RequestTimeout(ASGIMiddleware):
         try:
             async with deadline:
 
-                async def send_answer(message: Message) -> None:
+                async def send_response(message: Message) -> None:
                     deadline.reschedule(None)
                     await send(message)
 
-                await next_app(scope, receive_body, send_answer)
+                await next_app(scope, receive_body, send_response)
         except TimeoutError:
             if not deadline.expired():
                 raise

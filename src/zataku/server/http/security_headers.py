@@ -1,4 +1,4 @@
-"""Headers that every answer carries, errors and static files included."""
+"""Headers of every response, errors and static files included."""
 
 from litestar.datastructures import MutableScopeHeaders
 from litestar.types import Message, Scope
@@ -25,7 +25,7 @@ HSTS = "max-age=31536000"
 
 
 async def add_security_headers(message: Message, scope: Scope) -> None:
-    """Add the headers to an answer, with the cookie of a new guest."""
+    """Add the headers to a response, with the cookie of a new guest."""
     if message["type"] != "http.response.start":
         return
     headers = MutableScopeHeaders.from_message(message)

@@ -44,7 +44,7 @@ OpenApplication: TypeAlias = Callable[[], AbstractAsyncContextManager[OpenedAppl
 class StartupGate:
     """Opens and closes the application with the ASGI lifespan.
 
-    `/healthz` says that the process answers, `/readyz` whether it takes requests. Other requests wait until the
+    `/healthz` says that the process answers, `/readyz` whether it accepts requests. Other requests wait until the
     application is open. When it cannot be opened, `has_ended` is true and `failure` says why.
     """
 
@@ -76,7 +76,7 @@ class StartupGate:
             case _ if _header_bytes(scope) > MAX_HEADER_BYTES:
                 await reject_socket(send, 431, _HEADERS_TOO_LARGE)
             case _:
-                # While draining, a socket would be told to reconnect right away.
+                # While draining, a new socket would be asked to reconnect at once.
                 opened = None if self._is_draining else await self._wait_opened()
                 if opened is None:
                     await reject_socket(send, 503, _NOT_READY, _RETRY)
@@ -85,7 +85,7 @@ class StartupGate:
 
     @property
     def is_ready(self) -> bool:
-        """True while requests are taken."""
+        """True while requests are accepted."""
         return self._application is not None and not self._is_draining
 
     async def drain(self) -> None:

@@ -41,7 +41,7 @@ class StaticFiles:
         self._cache: dict[tuple[str, ...], StaticFile] = {}
 
     async def find(self, path: tuple[str, ...], accept_encoding: str) -> StaticFile | None:
-        """The file of a path, in the smallest encoding that the browser accepts; None where there is none."""
+        """The file of a path, in the smallest encoding that the browser accepts; None when there is none."""
         if not all(map(_NAME.fullmatch, path)):
             return None
         suffixes = [(encoding, suffix) for encoding, suffix in ENCODINGS if accepts_encoding(accept_encoding, encoding)]

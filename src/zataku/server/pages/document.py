@@ -28,7 +28,7 @@ class PageText(msgspec.Struct, frozen=True):
 
 
 class PageHead(msgspec.Struct, frozen=True, kw_only=True):
-    """What the head of a document is made from."""
+    """The values in the head of a document."""
 
     language: Language
     theme: str | None
@@ -44,7 +44,7 @@ class PageHead(msgspec.Struct, frozen=True, kw_only=True):
 def load_texts(file: Path, language: Language) -> Mapping[str, str]:
     """The texts of a TOML file in one language. The file has a table for each language, with the same names in all."""
     tables: dict[str, dict[str, str]] = tomllib.loads(file.read_text(encoding="utf-8"))
-    names = {tuple(sorted(tables.get(each, {}))) for each in LANGUAGES}
+    names = {tuple(sorted(tables.get(code, {}))) for code in LANGUAGES}
     if len(names) > 1:
         raise ValueError(f"{file} must have the same texts in {', '.join(LANGUAGES)}.")
     return tables[language]

@@ -133,7 +133,7 @@ def error_page(request: AnyRequest, status: int, problem: Problem, headers: Mapp
 def html_response(
     language: Language, document: str, status: int = 200, headers: Mapping[str, str] | None = None
 ) -> Response[str]:
-    """An HTML answer whose headers keep the languages apart in caches."""
+    """An HTML response, with headers for caches: it depends on language and cookies."""
     all_headers = {
         "Content-Language": language,
         "Vary": "Accept, Accept-Language, Cookie",
@@ -144,7 +144,7 @@ def html_response(
 
 
 def request_language(request: AnyRequest, identity: Identity | None) -> Language:
-    """The language to answer in: of `?lang=`, else of the cookie, the account, or the browser's preferences."""
+    """The language of the response: of `?lang=`, else of the cookie, the account, or the browser's preferences."""
     requested = parse_language(request.query_params.get("lang")) or parse_language(
         request.cookies.get("zataku_language")
     )

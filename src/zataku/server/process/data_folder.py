@@ -1,4 +1,4 @@
-"""Files of the server in its data folder, beside the store: the control file, and the session cutoff."""
+"""Files of the server in its data folder: the control file, and the session cutoff."""
 
 import os
 from pathlib import Path
@@ -39,8 +39,7 @@ def remove_control_file(folder: Path, token: Secret) -> None:
 def read_session_cutoff(folder: Path) -> Millis:
     """The moment from which on sessions are valid; 0 when no backup was ever restored.
 
-    A restored backup brings back sessions that have ended since it was taken. The file lies outside of what a backup
-    replaces.
+    A restored backup contains sessions that have ended since it was created. The file is not part of a backup.
     """
     try:
         return int((folder / SESSION_CUTOFF_FILE).read_text(encoding="ascii"))
@@ -49,7 +48,7 @@ def read_session_cutoff(folder: Path) -> Millis:
 
 
 def write_session_cutoff(folder: Path, cutoff: Millis) -> None:
-    """Make every session invalid that begins before this moment."""
+    """Make every session invalid that began before this moment."""
     path = folder / SESSION_CUTOFF_FILE
     temporary = path.with_name(f"{SESSION_CUTOFF_FILE}.{os.getpid()}")
     temporary.write_text(str(cutoff), encoding="ascii")

@@ -21,7 +21,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def greeting(host: str, port: int, lan: str | None, public_url: str = "") -> list[str]:
-    """The lines that the host reads first: the address on this machine, in its network, and the public one."""
+    """The first lines of output: the address on this machine, in its network, and the public one."""
     lines = [f"Zataku is at {_url(_local_host(host), port)}"]
     if host in ALL_INTERFACES and lan is not None:
         lines.append(f"On your network: {_url(lan, port)}")

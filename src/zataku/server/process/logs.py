@@ -1,4 +1,4 @@
-"""Log lines on standard error, one an event; standard output is for what the host reads."""
+"""Log lines on standard error, one per event; standard output is for the host."""
 
 import atexit
 import logging
@@ -57,7 +57,7 @@ class LogWriter:
                 self._out.write(text)
                 self._out.flush()
             except (OSError, ValueError):
-                # The reader has closed the stream; the server goes on.
+                # The reader has closed the stream; the server continues.
                 pass
 
 

@@ -22,7 +22,7 @@ from zataku.server.settings import Settings
 
 
 def serve(settings: Settings) -> int:
-    """Serve until a signal comes, and return the exit code."""
+    """Serve until a signal arrives, and return the exit code."""
     # Until uvicorn handles them, both signals end the process with success.
     signal.signal(signal.SIGTERM, _exit_on_signal)
     signal.signal(signal.SIGINT, _exit_on_signal)
@@ -66,7 +66,7 @@ def _import_structlog() -> None:
 
 
 def _failure_message(failure: Exception) -> str:
-    """Why the application could not be opened: one line for a cause that the host can mend, else with a traceback."""
+    """Why the application could not be opened: one line for a cause that the host can fix, else with a traceback."""
     from zataku.table.backend.errors import TableError
 
     if isinstance(failure, TableError | RequestError):

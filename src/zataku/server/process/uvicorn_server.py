@@ -27,7 +27,7 @@ SHUTDOWN_SECONDS = 2
 
 
 def run(settings: Settings, listening: socket.socket, *, public_url: str, loopback: str) -> Exception | None:
-    """Serve until a signal comes. Returns the failure of a server that could not start."""
+    """Serve until a signal arrives. Returns the failure of a server that could not start."""
     configure_logging(settings.log)
     raise_file_limit()
     # Imported after logging is configured, since some modules cache the logger that they find.
@@ -60,9 +60,9 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
 def raise_file_limit() -> None:
     """Raise the limit of open files to what the system allows: shells start programs with a lower one."""
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MAX_OPEN_FILES if hard_limit == resource.RLIM_INFINITY else min(hard_limit, MAX_OPEN_FILES)
-    if soft_limit != resource.RLIM_INFINITY and soft_limit < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard_limit))
+    limit = MAX_OPEN_FILES if hard_limit == resource.RLIM_INFINITY else min(hard_limit, MAX_OPEN_FILES)
+    if soft_limit != resource.RLIM_INFINITY and soft_limit < limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard_limit))
 
 
 class Server(uvicorn.Server):
@@ -75,7 +75,7 @@ class Server(uvicorn.Server):
         self._is_out_of_files = False
 
     async def on_tick(self, counter: int) -> bool:
-        """True when it is time to stop: a signal came, or the application could not be opened."""
+        """True when it is time to stop: a signal arrived, or the application could not be opened."""
         if counter % TICKS_PER_SECOND == 0:
             self._check_file_descriptors()
         return await super().on_tick(counter) or self._gate.has_ended

@@ -67,7 +67,7 @@ class ConnectionHub(Hub):
         ]
 
     def close_signed_out(self, sign_out: SignOut) -> None:
-        """Close the sockets that authenticated with an ended session or key. Browsers reconnect with what they have."""
+        """Close the sockets of an ended session or key. Browsers reconnect with their current cookies."""
         for socket in list(self._opened_at):
             identity = socket.identity
             credentials = (None, identity.session_hash, identity.key_hash)
@@ -82,7 +82,7 @@ class ConnectionHub(Hub):
 
 
 async def close_expired_connections(hub: ConnectionHub, is_valid: Callable[[Identity], Awaitable[bool]]) -> None:
-    """Close, every few minutes and for ever, the sockets whose session, key or account has ended.
+    """Close, every few minutes without end, the sockets whose session, key or account has ended.
 
     Expiry is not published, and what another process publishes may be lost.
     """

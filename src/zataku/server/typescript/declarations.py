@@ -32,7 +32,7 @@ class Declarations:
     def __str__(self) -> str:
         for name, union in self._requested.items():
             members = inspect.type_info(union)
-            assert isinstance(members, inspect.UnionType), f"{name} is no union."
+            assert isinstance(members, inspect.UnionType), f"{name} is not a union."
             parts = " | ".join(self._type(member) for member in members.types)
             self._declared[name] = f"export type {name} = {parts};\n"
         return "\n".join(self._declared[name] for name in sorted(self._declared))
@@ -58,8 +58,8 @@ class Declarations:
 
     @_type.register
     def _(self, kind: inspect.UnionType) -> str:
-        known = self._unions.get(_members(kind))
-        return known or " | ".join(dict.fromkeys(self._type(member) for member in kind.types))
+        name = self._unions.get(_members(kind))
+        return name or " | ".join(dict.fromkeys(self._type(member) for member in kind.types))
 
     @_type.register
     def _(self, kind: inspect.LiteralType) -> str:
@@ -156,8 +156,8 @@ def _without_none(kind: inspect.Type) -> inspect.Type:
         return _without_none(kind.type)
     if not isinstance(kind, inspect.UnionType):
         return kind
-    rest = tuple(member for member in kind.types if not isinstance(member, inspect.NoneType))
-    return rest[0] if len(rest) == 1 else inspect.UnionType(rest)
+    members = tuple(member for member in kind.types if not isinstance(member, inspect.NoneType))
+    return members[0] if len(members) == 1 else inspect.UnionType(members)
 
 
 def _members(kind: inspect.Type) -> frozenset[Any]:

@@ -121,8 +121,12 @@ def _operations(description: ApiDescription, declarations: Declarations) -> Iter
 
 
 def _operation(handler: HTTPRouteHandler, operation: Operation, declarations: Declarations) -> str:
-    given = [parameter for parameter in operation.parameters or [] if isinstance(parameter, Parameter)]
-    parts = [f"{place}: {{ {_parameters(given, place)} }}" for place in ("path", "query") if _parameters(given, place)]
+    parameters = [parameter for parameter in operation.parameters or [] if isinstance(parameter, Parameter)]
+    parts = [
+        f"{place}: {{ {_parameters(parameters, place)} }}"
+        for place in ("path", "query")
+        if _parameters(parameters, place)
+    ]
     body = handler.parsed_data_field
     if body is not None:
         parts.append(f"body: {declarations.name(body.annotation)}")
@@ -140,10 +144,10 @@ def _answer(annotation: object, declarations: Declarations) -> str:
     return declarations.name(annotation)
 
 
-def _parameters(given: Sequence[Parameter], place: str) -> str:
+def _parameters(parameters: Sequence[Parameter], place: str) -> str:
     return "; ".join(
         f"{parameter.name}{'' if parameter.required else '?'}: {_type_of(parameter)}"
-        for parameter in given
+        for parameter in parameters
         if parameter.param_in == place
     )
 
@@ -152,7 +156,7 @@ def _type_of(parameter: Parameter) -> str:
     schema = parameter.schema
     if not isinstance(schema, Schema):
         return "string"
-    kinds = [schema.type, *(each.type for each in schema.one_of or [] if isinstance(each, Schema))]
+    kinds = [schema.type, *(option.type for option in schema.one_of or [] if isinstance(option, Schema))]
     return next(
         (_TYPES[kind.value] for kind in kinds if isinstance(kind, OpenAPIType) and kind.value in _TYPES), "string"
     )

@@ -30,7 +30,7 @@ _OPERATORS: dict[KeyCondition, Literal["=", "<", "<=", ">", ">=", "between", "be
 
 
 SECRET_ATTRIBUTES = frozenset({"password", "tokenHash", "keyHash"})
-"""Hashes of passwords, cookies and keys, which not even an admin sees."""
+"""Hashes of passwords, cookies and keys, which are hidden even from admins."""
 
 MASK = "••••••••"
 _VISIBLE_LETTERS = 8
@@ -133,12 +133,12 @@ def _fingerprint(query: ItemQuery, schema: TableSchema) -> bytes:
 
 
 def _view(table: Table, index: IndexSchema | None, item: Item) -> ItemView:
-    kind = next((each.entity.__name__ for each in table.bindings if each.owns(item)), None)
+    kind = next((binding.entity.__name__ for binding in table.bindings if binding.owns(item)), None)
     keys = [key.name for key in (*table.keys, *(index.keys if index else ()))]
     shown, names = mask_secrets(item)
     ordered = {name: shown[name] for name in dict.fromkeys((*keys, *sorted(shown))) if name in shown}
     attributes = wire_item(ordered)
-    key = {each.name: attributes[each.name] for each in table.keys}
+    key = {key.name: attributes[key.name] for key in table.keys}
     return ItemView(kind=kind, key=key, attributes=attributes, masked=names, bytes=item_size(item))
 
 

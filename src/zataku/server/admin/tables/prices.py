@@ -1,7 +1,7 @@
 """Prices of DynamoDB on demand, for the estimated cost of a month.
 
-Other prices are set with a setting: `us-east-1 2024-11-01 0.125 0.625 0.25` is the region, the
-day as of which they hold, and US dollars for a million read units, a million write units and a gigabyte for a month.
+The setting `prices` replaces them: `us-east-1 2024-11-01 0.125 0.625 0.25` is the region, the
+date of the prices, and US dollars for a million read units, a million write units and a gigabyte for a month.
 """
 
 import re
@@ -59,7 +59,7 @@ def billed_bytes(items: int, size: int) -> int:
 
 
 def month_cost(prices: Prices, reads: float, writes: float, seconds: float, stored: int) -> MonthCost:
-    """The cost of a month at the use of so many seconds, and of the stored bytes."""
+    """The cost of a month at the rate of use in the measured seconds, and of the stored bytes."""
     share = MONTH_SECONDS / max(seconds, 1.0) / 1_000_000
     read_cost, write_cost = reads * share * prices.million_reads, writes * share * prices.million_writes
     storage = stored / _GIGABYTE * prices.gigabyte_month

@@ -36,7 +36,7 @@ class TableSizes:
         self._until = 0.0
 
     async def _count(self) -> None:
-        begun = self._clock.now()
+        started_at = self._clock.now()
         self._sizes = {(size.table, size.index): size for size in await self._store.backend.sizes()}
         self.counted_at = self._clock.now()
-        self._until = self.counted_at + max(_MIN_CACHE_SECONDS, (self.counted_at - begun) * _CACHE_FACTOR)
+        self._until = self.counted_at + max(_MIN_CACHE_SECONDS, (self.counted_at - started_at) * _CACHE_FACTOR)

@@ -37,7 +37,9 @@ class TableStats:
         self._clock = clock
         self._prices = prices
         self._started = started
-        self._tables = {store.schema(table).name: (system, table) for system, own in systems.items() for table in own}
+        self._tables = {
+            store.schema(table).name: (system, table) for system, tables in systems.items() for table in tables
+        }
         self.sizes = TableSizes(store, clock)
 
     def table(self, name: str) -> Table:
@@ -52,7 +54,7 @@ class TableStats:
         return Tables(
             tables=tables,
             others=others,
-            month=_sum([*(each.month for each in tables), snapshot.month(others, 0)]),
+            month=_sum([*(table.month for table in tables), snapshot.month(others, 0)]),
             prices=self._prices,
             measured_seconds=snapshot.seconds,
             sized_at=round(self.sizes.counted_at * 1000),
@@ -102,13 +104,15 @@ class _Snapshot:
         """One table, its declared patterns first, then other labels that were called."""
         size = self._sizes.get((name, None), Size(name, None, 0, 0))
         indexes = [self._index(name, index) for index in table.indexes]
-        patterns = [self._pattern(f"{table.name}.{known}", known, table) for known in (*table.patterns, *table.writes)]
-        declared = {f"{table.name}.{known}" for known in (*table.patterns, *table.writes)}
+        patterns = [
+            self._pattern(f"{table.name}.{pattern}", pattern, table) for pattern in (*table.patterns, *table.writes)
+        ]
+        declared = {f"{table.name}.{pattern}" for pattern in (*table.patterns, *table.writes)}
         used = sorted(
             label for label in {*self._run, *self._ever} if _belongs_to(label, table) and label not in declared
         )
         patterns += [self._pattern(label, label.removeprefix(f"{table.name}."), table) for label in used]
-        stored = sum(billed_bytes(each.items, each.bytes) for each in (size, *indexes))
+        stored = sum(billed_bytes(part.items, part.bytes) for part in (size, *indexes))
         return TableFigures(
             name=name,
             system=system,
@@ -126,13 +130,13 @@ class _Snapshot:
         return [
             self._pattern(label, label, None)
             for label in labels
-            if not any(_belongs_to(label, each) for each in tables)
+            if not any(_belongs_to(label, table) for table in tables)
         ]
 
     def month(self, patterns: Iterable[PatternFigures], stored: int) -> MonthCost:
         """The cost of a month at the use of these patterns."""
-        run = [each.run for each in patterns]
-        reads, writes = sum(each.read_units for each in run), sum(each.write_units for each in run)
+        used = [pattern.run for pattern in patterns]
+        reads, writes = sum(units.read_units for units in used), sum(units.write_units for units in used)
         return month_cost(self._prices, reads, writes, self.seconds, stored)
 
     def _index(self, table: str, name: str) -> IndexFigures:
@@ -182,8 +186,8 @@ def _used(usage: Usage) -> UnitsUsed:
 
 def _sum(costs: Sequence[MonthCost]) -> MonthCost:
     return MonthCost(
-        reads=sum(each.reads for each in costs),
-        writes=sum(each.writes for each in costs),
-        storage=sum(each.storage for each in costs),
-        total=sum(each.total for each in costs),
+        reads=sum(cost.reads for cost in costs),
+        writes=sum(cost.writes for cost in costs),
+        storage=sum(cost.storage for cost in costs),
+        total=sum(cost.total for cost in costs),
     )
