@@ -27,19 +27,19 @@ def clock() -> ManualClock:
 @pytest.fixture
 async def store(tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
     """The embedded store without injected faults."""
-    async with temporary_store("embedded", tmp_path, TABLES, clock) as made:
-        yield made
+    async with temporary_store("embedded", tmp_path, TABLES, clock) as opened:
+        yield opened
 
 
 @pytest.fixture
 async def processes(clock: ManualClock) -> AsyncIterator[Processes]:
     """Creates processes that are stopped at the end of the test."""
-    made: list[Process] = []
+    created: list[Process] = []
 
-    def process(store: Store, name: str, **given: object) -> Process:
-        made.append(Process(store, clock, name, **given))
-        return made[-1]
+    def create(store: Store, name: str, **options: object) -> Process:
+        created.append(Process(store, clock, name, **options))
+        return created[-1]
 
-    yield process
-    for each in made:
-        await each.stop()
+    yield create
+    for process in created:
+        await process.stop()

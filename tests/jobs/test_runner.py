@@ -1,6 +1,7 @@
-"""Due jobs run at their time, once, in any process."""
+"""Due jobs run at their time, once, in one of the processes."""
 
 import asyncio
+from random import Random
 from typing import Any
 
 import pytest
@@ -27,7 +28,7 @@ async def test_a_job_runs_at_its_time_and_is_deleted(
     web = await processes(store, "web-1", handle=handler.handle).start()
     await web.schedule.add(NOW + 5_300, "othello", "close_turn", "a")
     await advance_until(clock, 10, lambda: handler.done == ["a"], step=0.1)
-    assert handler.began == [("a", pytest.approx(NOW / 1000 + 5.3, abs=0.11))]
+    assert handler.started == [("a", pytest.approx(NOW / 1000 + 5.3, abs=0.11))]
     await advance_until(clock, 1, lambda: not web.runner.counters.running)
     assert await stored_job(store, "a") is None
 
@@ -60,32 +61,32 @@ async def test_overdue_jobs_run_after_a_start_with_the_oldest_first(
     await processes(store, "web-1", handle=handler.handle).start()
     await handler.wait_until_done(5)
     assert len(handler.done) == 5
-    assert [subject for subject, _ in handler.began] == ["4", "3", "2", "1", "0"]
+    assert [subject for subject, _ in handler.started] == ["4", "3", "2", "1", "0"]
 
 
-async def test_a_job_that_returns_another_time_runs_again_then(
+async def test_a_job_that_returns_a_time_runs_again_at_that_time(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
-    handler.answers["a"] = [NOW + 4_000, None]
+    handler.results["a"] = [NOW + 4_000, None]
     web = await processes(store, "web-1", handle=handler.handle).start()
     await web.schedule.add(NOW, "othello", "close_turn", "a")
     await advance_until(clock, 10, lambda: handler.done == ["a", "a"])
-    assert handler.began[1][1] >= NOW / 1000 + 4
+    assert handler.started[1][1] >= NOW / 1000 + 4
     await advance_until(clock, 1, lambda: not web.runner.counters.running)
     assert await stored_job(store, "a") is None
 
 
-async def test_a_deadline_that_is_scheduled_during_the_run_is_kept(
+async def test_a_deadline_scheduled_during_a_run_is_kept(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     handler.gate.clear()
     web = await processes(store, "web-1", handle=handler.handle).start()
     await web.schedule.add(NOW, "othello", "close_turn", "a")
-    await handler.wait_until_begun()
+    await handler.wait_until_started()
     await web.schedule.add(NOW + 3_000, "othello", "close_turn", "a")
     handler.gate.set()
     await advance_until(clock, 10, lambda: handler.done == ["a", "a"])
-    assert handler.began[1][1] >= NOW / 1000 + 3
+    assert handler.started[1][1] >= NOW / 1000 + 3
 
 
 async def test_at_most_eight_jobs_run_at_once_and_the_others_follow(
@@ -106,26 +107,26 @@ async def test_at_most_eight_jobs_run_at_once_and_the_others_follow(
 async def test_a_failed_job_is_retried_after_a_growing_delay(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
-    handler.answers["a"] = [OSError("no disk"), ValueError("x" * 900), None]
+    handler.results["a"] = [OSError("no disk"), ValueError("x" * 900), None]
     web = await processes(store, "web-1", handle=handler.handle).start()
-    with capture_logs() as said:
+    with capture_logs() as logs:
         await web.schedule.add(NOW, "othello", "close_turn", "a")
         await wait_until(lambda: web.runner.counters.failures == 1)
         await advance_until(clock, 15, lambda: web.runner.counters.failures == 2 and not web.runner.counters.running)
-        found = await stored_job(store, "a")
+        stored = await stored_job(store, "a")
         await advance_until(clock, 30, lambda: handler.done == ["a"])
-    assert found is not None
-    assert (found.attempts, len(found.last_error or "")) == (2, 500)
-    began = [at - NOW / 1000 for _, at in handler.began]
-    assert began[1] >= 10
-    assert began[2] - began[1] >= 20
-    assert [line["event"] for line in said].count("job_failed") == 2
+    assert stored is not None
+    assert (stored.attempts, len(stored.last_error or "")) == (2, 500)
+    started = [at - NOW / 1000 for _, at in handler.started]
+    assert started[1] >= 10
+    assert started[2] - started[1] >= 20
+    assert [entry["event"] for entry in logs].count("job_failed") == 2
 
 
 async def test_a_job_is_dead_after_its_fortieth_failure(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
-    handler.answers["a"] = [OSError("no disk")]
+    handler.results["a"] = [OSError("no disk")]
     await store.write(writes.schedule_job("othello", "close_turn", "a", at=NOW, now=NOW))
     claim = await store.write(
         writes.claim_job("othello", "close_turn", "a", runner=OwnerId("old"), now=NOW, until=NOW + 1)
@@ -139,9 +140,9 @@ async def test_a_job_is_dead_after_its_fortieth_failure(
     web = await processes(store, "web-1", handle=handler.handle).start()
     with capture_logs():
         await wait_until(lambda: web.runner.counters.deaths == 1 and not web.runner.counters.running)
-    found = await stored_job(store, "a")
-    assert found is not None
-    assert (found.state, found.attempts, found.last_error) == ("dead", MAX_JOB_ATTEMPTS, "OSError: no disk")
+    stored = await stored_job(store, "a")
+    assert stored is not None
+    assert (stored.state, stored.attempts, stored.last_error) == ("dead", MAX_JOB_ATTEMPTS, "OSError: no disk")
 
 
 async def test_a_job_whose_runners_died_too_often_is_dead_without_another_run(
@@ -155,64 +156,64 @@ async def test_a_job_whose_runners_died_too_often_is_dead_without_another_run(
     web = await processes(store, "web-1", handle=handler.handle).start()
     with capture_logs():
         await wait_until(lambda: web.runner.counters.deaths == 1)
-    assert handler.began == []
+    assert handler.started == []
 
 
-async def test_jobs_of_unknown_kinds_are_not_touched_and_logged_once(
+async def test_jobs_of_unknown_kinds_are_left_alone_and_logged_once(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     for number in range(120):
         await store.write(writes.schedule_job("kifu", "from_the_future", f"{number}", at=NOW - 99, now=NOW))
     await store.write(writes.schedule_job("othello", "close_turn", "a", at=NOW, now=NOW))
-    with capture_logs() as said:
+    with capture_logs() as logs:
         web = await processes(store, "web-1", handle=handler.handle).start()
         await advance_until(clock, 5, lambda: clock.now() > NOW / 1000 + 3)
     assert handler.done == ["a"]
-    assert [line["event"] for line in said] == ["job_kind_unknown"]
+    assert [entry["event"] for entry in logs] == ["job_kind_unknown"]
     assert web.runner.counters.unknown == 1
 
 
-async def test_a_handler_that_cancels_itself_has_failed(
+async def test_a_handler_that_cancels_itself_counts_as_failed(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
-    async def confused(_job: object) -> None:
+    async def cancel_itself(_job: object) -> None:
         raise asyncio.CancelledError
 
-    web = await processes(store, "web-1", handle=confused).start()
+    web = await processes(store, "web-1", handle=cancel_itself).start()
     with capture_logs():
         await web.schedule.add(NOW, "othello", "close_turn", "a")
         await wait_until(lambda: web.runner.counters.failures == 1 and not web.runner.counters.running)
-    found = await stored_job(store, "a")
-    assert found is not None
-    assert (found.state, found.due_at) == ("waiting", NOW + 10_000)
+    stored = await stored_job(store, "a")
+    assert stored is not None
+    assert (stored.state, stored.due_at) == ("waiting", NOW + 10_000)
 
 
 async def test_two_handlers_of_one_kind_are_refused(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
-    task = DeadlineJob(system="othello", kind="close_turn", handle=handler.handle)
-    made = processes(store, "web-1")
+    job = DeadlineJob(system="othello", kind="close_turn", handle=handler.handle)
+    process = processes(store, "web-1")
     with pytest.raises(ValueError, match="same kind"):
         JobRunner(
             store=store,
             clock=clock,
-            random=made.runner._random,  # pyright: ignore[reportPrivateUsage]  any will do
+            random=Random(1),
             process="web-2",
-            schedule=made.schedule,
-            deadline_jobs=[task, task],
+            schedule=process.schedule,
+            deadline_jobs=[job, job],
         )
 
 
-async def test_a_handler_that_raises_before_its_first_await_has_failed(
+async def test_a_handler_that_raises_before_its_first_await_counts_as_failed(
     store: Store, clock: ManualClock, processes: Processes
 ):
-    def broken(_job: object) -> Any:
+    def raise_at_once(_job: object) -> Any:
         raise KeyError("turn")
 
-    web = await processes(store, "web-1", handle=broken).start()
+    web = await processes(store, "web-1", handle=raise_at_once).start()
     with capture_logs():
         await web.schedule.add(NOW, "othello", "close_turn", "a")
         await wait_until(lambda: web.runner.counters.failures == 1 and not web.runner.counters.running)
-    found = await stored_job(store, "a")
-    assert found is not None
-    assert found.last_error == "KeyError: 'turn'"
+    stored = await stored_job(store, "a")
+    assert stored is not None
+    assert stored.last_error == "KeyError: 'turn'"

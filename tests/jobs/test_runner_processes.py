@@ -46,11 +46,11 @@ async def test_the_job_of_a_killed_runner_is_run_by_another_when_its_lease_expir
     with capture_logs():
         killed = await processes(store, "web-1", handle=stuck.handle, lease_ms=30 * SECOND).start()
         await killed.schedule.add(NOW, "othello", "close_turn", "a")
-        await stuck.wait_until_begun()
+        await stuck.wait_until_started()
         killed.link.cut = True
         await processes(store, "web-2", handle=handler.handle, lease_ms=30 * SECOND).start()
         await advance_until(clock, 29, lambda: clock.now() > NOW / 1000 + 28.5)
-        assert handler.began == []
+        assert handler.started == []
         await advance_until(clock, 5, lambda: handler.done == ["a"])
         await advance_until(clock, 5, lambda: stuck.cancelled == ["a"])
     assert stuck.done == []
@@ -63,13 +63,13 @@ async def test_the_lease_of_a_long_run_is_renewed_and_no_other_process_claims_it
     other = RecordingHandler(clock)
     web = await processes(store, "web-1", handle=handler.handle, lease_ms=3 * SECOND).start()
     await web.schedule.add(NOW, "othello", "close_turn", "a")
-    await handler.wait_until_begun()
+    await handler.wait_until_started()
     await processes(store, "web-2", handle=other.handle, lease_ms=3 * SECOND).start()
     await advance_until(clock, 20, lambda: clock.now() > NOW / 1000 + 15)
     handler.gate.set()
     await handler.wait_until_done()
     assert handler.done == ["a"]
-    assert (handler.began, other.began) == ([("a", NOW / 1000)], [])
+    assert (handler.started, other.started) == ([("a", NOW / 1000)], [])
 
 
 async def test_a_run_that_another_process_has_claimed_is_cancelled_and_writes_nothing_more(
@@ -77,32 +77,32 @@ async def test_a_run_that_another_process_has_claimed_is_cancelled_and_writes_no
 ):
     stuck = RecordingHandler(clock)
     stuck.gate.clear()
-    with capture_logs() as said:
+    with capture_logs() as logs:
         paused = await processes(store, "web-1", handle=stuck.handle, lease_ms=6 * SECOND).start()
         await paused.schedule.add(NOW, "othello", "close_turn", "a")
-        await stuck.wait_until_begun()
+        await stuck.wait_until_started()
         paused.link.cut = True
         handler.gate.clear()
         await processes(store, "web-2", handle=handler.handle, lease_ms=60 * SECOND).start()
-        await advance_until(clock, 10, lambda: len(handler.began) == 1)
-        taken = await stored_job(store, "a")
+        await advance_until(clock, 10, lambda: len(handler.started) == 1)
+        claimed = await stored_job(store, "a")
         paused.link.cut = False
         await advance_until(clock, 10, lambda: stuck.cancelled == ["a"])
         await advance_until(clock, 2, lambda: paused.runner.counters.lost == 1)
-        assert await stored_job(store, "a") == taken
+        assert await stored_job(store, "a") == claimed
     handler.gate.set()
     await handler.wait_until_done()
     assert handler.done == ["a"]
-    assert "job_lost" in [line["event"] for line in said]
+    assert "job_lost" in [entry["event"] for entry in logs]
 
 
-async def test_a_run_under_way_may_finish_when_the_server_stops(
+async def test_a_stopping_server_waits_for_its_active_runs(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     handler.gate.clear()
     web = await processes(store, "web-1", handle=handler.handle).start()
     await web.schedule.add(NOW, "othello", "close_turn", "a")
-    await handler.wait_until_begun()
+    await handler.wait_until_started()
     stopping = asyncio.ensure_future(web.runner.stop())
     await web.schedule.add(NOW, "othello", "close_turn", "b")
     await advance_until(clock, 8, lambda: clock.now() > NOW / 1000 + 6)
@@ -114,33 +114,33 @@ async def test_a_run_under_way_may_finish_when_the_server_stops(
     assert await stored_job(store, "b") is not None
 
 
-async def test_a_run_that_does_not_finish_before_the_stop_is_released_at_once(
+async def test_a_run_that_does_not_finish_before_the_stop_is_released(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
     stuck = RecordingHandler(clock)
     stuck.gate.clear()
     web = await processes(store, "web-1", handle=stuck.handle).start()
     await web.schedule.add(NOW, "othello", "close_turn", "a", payload="{}")
-    await stuck.wait_until_begun()
+    await stuck.wait_until_started()
     await web.stop()
     assert stuck.cancelled == ["a"]
-    found = await stored_job(store, "a")
-    assert found is not None
-    assert (found.state, found.due_at, found.payload) == ("waiting", NOW, "{}")
+    stored = await stored_job(store, "a")
+    assert stored is not None
+    assert (stored.state, stored.due_at, stored.payload) == ("waiting", NOW, "{}")
     await processes(store, "web-2", handle=handler.handle).start()
     await handler.wait_until_done()
     assert handler.done == ["a"]
 
 
-async def test_jobs_run_again_when_an_unreachable_store_is_back(
+async def test_jobs_run_again_when_an_unreachable_store_returns(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):
-    with capture_logs() as said:
+    with capture_logs() as logs:
         web = await processes(store, "web-1", handle=handler.handle).start()
         await advance_until(clock, 1, lambda: True)
         web.link.cut = True
-        await advance_until(clock, 20, lambda: len(said) >= 2)
+        await advance_until(clock, 20, lambda: len(logs) >= 2)
         web.link.cut = False
         await store.write(schedule_job("othello", "close_turn", "a", at=NOW, now=NOW))
         await advance_until(clock, 40, lambda: handler.done == ["a"])
-    assert {line["event"] for line in said} == {"due_jobs_not_read"}
+    assert {entry["event"] for entry in logs} == {"due_jobs_not_read"}

@@ -30,31 +30,31 @@ class Note(Entity, frozen=True, kw_only=True):
 
 
 @pytest.fixture(params=["embedded", "strict"])
-async def kept(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
-    async with temporary_store(request.param, tmp_path, [*TABLES, notes], clock) as store:
-        yield store
+async def store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> AsyncIterator[Store]:
+    async with temporary_store(request.param, tmp_path, [*TABLES, notes], clock) as opened:
+        yield opened
 
 
-class Reader:
-    """A handler that records changes and fails as often as a test sets."""
+class RecordingConsumer:
+    """A consumer that records changes and fails as often as a test sets."""
 
     def __init__(self) -> None:
-        self.read: list[int] = []
-        self.failing = 0
+        self.received: list[int] = []
+        self.failures_left = 0
 
-    async def take(self, changes: Sequence[Change]) -> None:
-        if self.failing:
-            self.failing -= 1
+    async def handle(self, changes: Sequence[Change]) -> None:
+        if self.failures_left:
+            self.failures_left -= 1
             raise OSError("no disk")
-        self.read += [each.new.number for each in changes if isinstance(each.new, Note)]
+        self.received += [change.new.number for change in changes if isinstance(change.new, Note)]
 
     @property
-    def firsts(self) -> list[int]:
-        """The first delivery of each change."""
-        return list(dict.fromkeys(self.read))
+    def distinct(self) -> list[int]:
+        """The received changes without repetitions, in the order of their first delivery."""
+        return list(dict.fromkeys(self.received))
 
-    def consumer(self) -> StreamConsumer:
-        return StreamConsumer(name="digest", table=notes, handle=self.take)
+    def definition(self) -> StreamConsumer:
+        return StreamConsumer(name="digest", table=notes, handle=self.handle)
 
 
 async def write(store: Store, numbers: range) -> None:
@@ -62,19 +62,19 @@ async def write(store: Store, numbers: range) -> None:
         await store.put(Note(number=number))
 
 
-def consuming_process(processes: Processes, store: Store, name: str, reader: Reader) -> Process:
-    given: dict[str, Any] = {"stream_consumers": [reader.consumer()]}
-    return processes(store, name, **given)
+def consuming_process(processes: Processes, store: Store, name: str, consumer: RecordingConsumer) -> Process:
+    options: dict[str, Any] = {"stream_consumers": [consumer.definition()]}
+    return processes(store, name, **options)
 
 
-async def test_every_change_is_handled_in_order(kept: Store, clock: ManualClock, processes: Processes):
-    reader = Reader()
-    await write(kept, range(150))
-    web = await consuming_process(processes, kept, "web-1", reader).start()
-    await advance_until(clock, 10, lambda: len(reader.firsts) == 150)
-    await write(kept, range(150, 160))
-    await advance_until(clock, 10, lambda: len(reader.firsts) == 160)
-    assert reader.firsts == list(range(160))
+async def test_every_change_is_handled_in_order(store: Store, clock: ManualClock, processes: Processes):
+    consumer = RecordingConsumer()
+    await write(store, range(150))
+    web = await consuming_process(processes, store, "web-1", consumer).start()
+    await advance_until(clock, 10, lambda: len(consumer.distinct) == 150)
+    await write(store, range(150, 160))
+    await advance_until(clock, 10, lambda: len(consumer.distinct) == 160)
+    assert consumer.distinct == list(range(160))
     assert web.runner.counters.behind["digest"] >= 0
 
 
@@ -82,64 +82,66 @@ async def test_a_restart_continues_after_the_last_acknowledged_change(
     tmp_path: Path, clock: ManualClock, processes: Processes
 ):
     async with temporary_store("embedded", tmp_path, [*TABLES, notes], clock) as store:
-        first, second = Reader(), Reader()
+        first, second = RecordingConsumer(), RecordingConsumer()
         web = await consuming_process(processes, store, "web-1", first).start()
         await write(store, range(5))
-        await advance_until(clock, 10, lambda: len(first.firsts) == 5)
+        await advance_until(clock, 10, lambda: len(first.distinct) == 5)
         await advance_until(clock, 10, lambda: web.runner.counters.behind.get("digest") == 0)
         await web.stop()
         await write(store, range(5, 9))
-        again = await consuming_process(processes, store, "web-2", second).start()
-        await advance_until(clock, 10, lambda: len(second.firsts) == 4)
-        assert second.read == [5, 6, 7, 8]
-        await again.stop()
+        restarted = await consuming_process(processes, store, "web-2", second).start()
+        await advance_until(clock, 10, lambda: len(second.distinct) == 4)
+        assert second.received == [5, 6, 7, 8]
+        await restarted.stop()
 
 
-async def test_one_process_at_a_time_consumes_and_another_continues_when_it_is_dead(
-    kept: Store, clock: ManualClock, processes: Processes
+async def test_one_process_at_a_time_consumes_and_another_continues_after_its_death(
+    store: Store, clock: ManualClock, processes: Processes
 ):
-    first, second = Reader(), Reader()
+    first, second = RecordingConsumer(), RecordingConsumer()
     with capture_logs():
-        killed = await consuming_process(processes, kept, "web-1", first).start()
-        await write(kept, range(5))
-        await advance_until(clock, 10, lambda: len(first.firsts) == 5)
-        await consuming_process(processes, kept, "web-2", second).start()
+        killed = await consuming_process(processes, store, "web-1", first).start()
+        await write(store, range(5))
+        await advance_until(clock, 10, lambda: len(first.distinct) == 5)
+        await consuming_process(processes, store, "web-2", second).start()
         await advance_until(clock, 30, lambda: clock.now() % 60 > 25)
-        await write(kept, range(5, 8))
-        await advance_until(clock, 10, lambda: len(first.firsts) == 8)
-        assert second.read == []
+        await write(store, range(5, 8))
+        await advance_until(clock, 10, lambda: len(first.distinct) == 8)
+        assert second.received == []
         killed.link.cut = True
-        await write(kept, range(8, 12))
-        await advance_until(clock, LEASE_MS / 1000 + 10, lambda: {8, 9, 10, 11} <= set(second.read))
+        await write(store, range(8, 12))
+        await advance_until(clock, LEASE_MS / 1000 + 10, lambda: {8, 9, 10, 11} <= set(second.received))
 
 
-async def test_a_process_that_stops_releases_its_lease_at_once(kept: Store, clock: ManualClock, processes: Processes):
-    first, second = Reader(), Reader()
-    web = await consuming_process(processes, kept, "web-1", first).start()
-    await write(kept, range(3))
-    await advance_until(clock, 10, lambda: len(first.firsts) == 3)
-    await consuming_process(processes, kept, "web-2", second).start()
+async def test_a_process_that_stops_releases_its_lease_at_once(store: Store, clock: ManualClock, processes: Processes):
+    first, second = RecordingConsumer(), RecordingConsumer()
+    web = await consuming_process(processes, store, "web-1", first).start()
+    await write(store, range(3))
+    await advance_until(clock, 10, lambda: len(first.distinct) == 3)
+    await consuming_process(processes, store, "web-2", second).start()
     await web.stop()
-    await write(kept, range(3, 5))
-    await advance_until(clock, 7, lambda: {3, 4} <= set(second.read))
+    await write(store, range(3, 5))
+    await advance_until(clock, 7, lambda: {3, 4} <= set(second.received))
 
 
-async def test_changes_whose_handler_failed_are_delivered_again(kept: Store, clock: ManualClock, processes: Processes):
-    reader = Reader()
-    reader.failing = 3
-    with capture_logs() as said:
-        web = await consuming_process(processes, kept, "web-1", reader).start()
-        await write(kept, range(4))
-        await advance_until(clock, 60, lambda: len(reader.firsts) == 4)
-    assert reader.firsts == [0, 1, 2, 3]
-    assert [line["event"] for line in said] == ["stream_consumer_failed"] * 3
-    assert [line["pause"] for line in said] == [0.5, 1.0, 2.0]
+async def test_changes_whose_handler_failed_are_delivered_again(store: Store, clock: ManualClock, processes: Processes):
+    consumer = RecordingConsumer()
+    consumer.failures_left = 3
+    with capture_logs() as logs:
+        web = await consuming_process(processes, store, "web-1", consumer).start()
+        await write(store, range(4))
+        await advance_until(clock, 60, lambda: len(consumer.distinct) == 4)
+    assert consumer.distinct == [0, 1, 2, 3]
+    assert [entry["event"] for entry in logs] == ["stream_consumer_failed"] * 3
+    assert [entry["pause"] for entry in logs] == [0.5, 1.0, 2.0]
     assert web.runner.counters.failures == 3
 
 
-def test_unusable_stream_consumers_are_refused_before_anything_starts(kept: Store, processes: Processes):
-    reader = Reader()
+def test_invalid_stream_consumers_are_refused_when_the_process_is_created(store: Store, processes: Processes):
+    consumer = RecordingConsumer()
     with pytest.raises(ValueError, match="same name"):
-        processes(kept, "web-1", stream_consumers=[reader.consumer(), reader.consumer()])
+        processes(store, "web-1", stream_consumers=[consumer.definition(), consumer.definition()])
     with pytest.raises(DesignError, match="has no stream"):
-        processes(kept, "web-1", stream_consumers=[StreamConsumer(name="digest", table=TABLES[0], handle=reader.take)])
+        processes(
+            store, "web-1", stream_consumers=[StreamConsumer(name="digest", table=TABLES[0], handle=consumer.handle)]
+        )
