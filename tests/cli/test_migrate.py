@@ -140,4 +140,4 @@ def test_an_interrupted_migration_prints_how_to_continue(bare: CommandLine, fair
 
 
 def test_an_invalid_position_to_resume_from_is_refused(bare: CommandLine, fair: Path) -> None:
-    assert "This is not where a migration stopped" in bare.refused("store", "migrate", "--resume", "nowhere")
+    assert "The resume token is not valid" in bare.refused("store", "migrate", "--resume", "nowhere")

@@ -113,7 +113,7 @@ def test_a_restore_keeps_a_copy_of_the_replaced_store(host: CommandLine, store: 
 
 def test_a_backup_does_not_overwrite_a_file(host: CommandLine, store: Path) -> None:
     (host.folder / "copy.db").write_text("precious")
-    assert "copy.db is there already" in host.refused("store", "backup", "copy.db")
+    assert "copy.db exists already" in host.refused("store", "backup", "copy.db")
     assert (host.folder / "copy.db").read_text() == "precious"
 
 

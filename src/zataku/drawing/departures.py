@@ -124,8 +124,8 @@ DEPARTURES: tuple[Departure, ...] = (
         "the largest game would cost 13,330 write units.",
     ),
     Departure(
-        "Keeping a game removes its ttl item by item, the game last, not in a transaction. Messages posted meanwhile "
-        "or later, and parts of pictures, expire.",
+        "Keeping a game removes its ttl item by item, the game last, not in a transaction. Messages posted during "
+        "that time or later, and parts of pictures, expire.",
         "A transaction is limited to 4 MB and costs twice as much; keeping is idempotent and can be repeated.",
         "100 pictures of 100 KB are 10 MB: 10,100 write units singly, 20,200 in transactions.",
     ),

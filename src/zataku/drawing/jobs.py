@@ -14,10 +14,10 @@ _PAGE_SIZE = 100
 async def cap_chat(store: Store, changes: Iterable[Change]) -> int:
     """Remove the messages that new ones push beyond the cap; returns how many.
 
-    A message has its number in the game, so the newest number tells which messages are too old. The read starts at the
-    oldest and takes one message more than were inserted. Nothing is read before a game has passed the cap, and the same
-    changes given again remove nothing more. Where two servers assigned the same numbers, that many messages more than
-    the cap stay until those numbers are 1,000 behind as well.
+    A message has its number in the game, so the newest number determines which messages are too old. The read starts at
+    the oldest and takes one message more than were inserted. Nothing is read before a game has passed the cap, and the
+    same changes processed again remove nothing more. Where two servers assigned the same numbers, that many messages
+    more than the cap stay until those numbers are 1,000 behind as well.
     """
     inserted: Counter[GameId] = Counter()
     newest: dict[GameId, int] = {}

@@ -58,7 +58,7 @@ RoundNumber: TypeAlias = Annotated[int, Meta(ge=1, le=10, description="Rounds ar
 TurnNumber: TypeAlias = Annotated[int, Meta(ge=1, le=10, description="Turns of a round are counted from 1")]
 
 Points: TypeAlias = Annotated[int, Meta(ge=1, le=300, description="A positive number of points")]
-"""Points of one guess: whole seconds of a turn, hence at most the longest time limit."""
+"""Points of one guess: whole seconds of a turn, so at most the longest time limit."""
 
 Penalty: TypeAlias = Annotated[
     int, Meta(ge=1, le=150, description="Points that a drawer loses when no player guesses the word")
@@ -123,7 +123,7 @@ LONGEST_GAME_SECONDS = 10 * 10 * (ANSWER_SECONDS + 300 + _RESULT_SECONDS)
 """10 rounds of 10 turns, each with 45 s for the word, 300 s of drawing and 15 s for its result: 36,000 s, ten hours."""
 
 RETENTION_SECONDS = WAITING_ROOM_SECONDS + LONGEST_GAME_SECONDS + FINISHED_GAME_SECONDS
-"""An item written at the start of the longest wait lives until the last day: 727,200 s, 8 days and 10 hours."""
+"""An item written at the start of the longest wait is kept until the last day: 727,200 s, 8 days and 10 hours."""
 
 
 def check_name(name: str) -> None:

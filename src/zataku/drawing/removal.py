@@ -65,41 +65,41 @@ class _PlayerErasure:
 
     async def erase(self, now: Moment) -> None:
         """Leave the game, anonymize every item, and delete the seat."""
-        found = await self._leave_game(now)
-        if found is not None:
+        state = await self._leave_game(now)
+        if state is not None:
             # The state first: later writes of the game copy the name from it.
             await self._anonymize(game(self._game_id))
-            await self._anonymize_history(found)
+            await self._anonymize_history(state)
         await self._store.delete(Seat.key(game_id=self._game_id, player_id=self._player_id))
 
     async def _leave_game(self, now: Moment) -> Game | None:
         """The game after the player has left it; None when it does not exist."""
         for _ in range(_MAX_ATTEMPTS):
-            found = await self._store.get(game(self._game_id))
-            if found is None or found.status == "finished":
-                return found
-            if not any(player.id == self._player_id and player.left_at is None for player in found.players):
-                return found
-            if found.status == "waiting":
+            state = await self._store.get(game(self._game_id))
+            if state is None or state.status == "finished":
+                return state
+            if not any(player.id == self._player_id and player.left_at is None for player in state.players):
+                return state
+            if state.status == "waiting":
                 # Leaving a waiting room deletes the seat, and with it the only way to find the chat.
                 await self._anonymize_chat()
             try:
-                await self._store.write(leave_seat(found, found.epoch, self._player_id, now))
+                await self._store.write(leave_seat(state, state.epoch, self._player_id, now))
             except (ConditionFailed, TransactionCancelled, ResultUnknown):
                 continue
         raise Conflict("The game keeps changing. Nothing was lost; the removal continues on its next run.")
 
-    async def _anonymize_history(self, found: Game) -> None:
+    async def _anonymize_history(self, state: Game) -> None:
         async for played in self._store.each(rounds_of(self._game_id)):
             await self._anonymize(Round.key(game_id=self._game_id, round_number=played.round_number))
             for turn in played.turns:
                 await self._anonymize(picture_of(self._game_id, played.round_number, turn.turn_number))
-        if found.current_round is not None:
-            await self._anonymize_current_round(found.current_round.round_number, found)
+        if state.current_round is not None:
+            await self._anonymize_current_round(state.current_round.round_number, state)
         await self._anonymize_chat()
 
-    async def _anonymize_current_round(self, number: int, found: Game) -> None:
-        current = found.current_round
+    async def _anonymize_current_round(self, number: int, state: Game) -> None:
+        current = state.current_round
         assert current is not None
         for turn in current.turns or ():
             await self._anonymize(picture_of(self._game_id, number, turn.turn_number))
@@ -122,23 +122,23 @@ class _PlayerErasure:
     async def _anonymize(self, key: Key[E]) -> None:
         """Replace name and id in one item, with retries when it changes concurrently."""
         for _ in range(_MAX_ATTEMPTS):
-            found = await self._store.get(key, strong=True)
-            if found is None:
+            item = await self._store.get(key, strong=True)
+            if item is None:
                 return
-            anonymized = self._anonymized(found)
-            if anonymized == found:
+            anonymized = self._anonymized(item)
+            if anonymized == item:
                 return
             try:
-                await self._store.save(anonymized, was=found)
+                await self._store.save(anonymized, was=item)
             except (ConditionFailed, ResultUnknown):
                 continue
         raise Conflict("The game keeps changing. Nothing was lost; the removal continues on its next run.")
 
-    def _anonymized(self, found: E) -> E:
-        return msgspec.convert(self._replace_ids(msgspec.to_builtins(found)), type(found))
+    def _anonymized(self, item: E) -> E:
+        return msgspec.convert(self._replace_ids(msgspec.to_builtins(item)), type(item))
 
     def _replace_ids(self, value: Any) -> Any:
-        """The value with every occurrence of the player's id replaced, and the name beside each."""
+        """The value with every occurrence of the player's id replaced, and the name next to each."""
         if isinstance(value, dict):
             fields = cast("dict[str, Any]", value)
             replaced = {name: self._replace_ids(each) for name, each in fields.items()}

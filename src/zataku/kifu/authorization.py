@@ -37,10 +37,10 @@ async def shared_record(store: Store, code: ShareCode) -> SharedRecord | None:
     CommonGSI is eventually consistent, so the record it refers to is read strongly and must have this code. A disabled
     link opens nothing once the write is acknowledged; a new one may take a moment to open.
     """
-    async for place in store.each(records_under_code(code)):
-        found = await store.get(record(place.username, place.kifu_id))
-        if found is not None and found.share_code == code:
-            return public_view(found)
+    async for reference in store.each(records_under_code(code)):
+        shared = await store.get(record(reference.username, reference.kifu_id))
+        if shared is not None and shared.share_code == code:
+            return public_view(shared)
     return None
 
 
@@ -52,14 +52,14 @@ async def visible_record(
     A public record is visible to everyone, others to users with a permission for the record or the library. `viewer`
     is None for a guest. The result is None also when the record does not exist, so that ids cannot be probed.
     """
-    found = await store.get(record(owner, kifu_id))
-    if found is None or viewer == owner:
-        return found
-    return public_view(found) if await _is_allowed(store, viewer, found) else None
+    stored = await store.get(record(owner, kifu_id))
+    if stored is None or viewer == owner:
+        return stored
+    return public_view(stored) if await _is_allowed(store, viewer, stored) else None
 
 
-async def _is_allowed(store: Store, viewer: UserName | None, found: Record) -> bool:
-    if found.public or viewer is None:
-        return found.public
-    allowed = await store.get(record_permission(found.kifu_id, viewer))
-    return allowed is not None or await store.get(library_permission(found.username, viewer)) is not None
+async def _is_allowed(store: Store, viewer: UserName | None, viewed: Record) -> bool:
+    if viewed.public or viewer is None:
+        return viewed.public
+    permission = await store.get(record_permission(viewed.kifu_id, viewer))
+    return permission is not None or await store.get(library_permission(viewed.username, viewer)) is not None

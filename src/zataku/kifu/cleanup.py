@@ -1,7 +1,7 @@
 """Cleanup after a removed record or tag, or a replaced text: deletes the items that depended on it.
 
 The transaction that removes something also writes a marker (`RemovedRecord`, `RemovedTag`, `ReplacedText`), which stays
-until everything is deleted. Nothing new can appear meanwhile: a link, a permission or a position is written in a
+until everything is deleted. Nothing new can appear until then: a link, a permission or a position is written in a
 transaction that checks the tag, or the claim of the record's slug. The items are found by strong reads of the table and
 its local indexes, never through SwapIndex, which may be stale. An interrupted run leaves the marker, and deleting again
 what is deleted changes nothing.

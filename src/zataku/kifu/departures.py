@@ -19,7 +19,7 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "A share code is looked up in CommonGSI, not in SwapIndex; then the record is read strongly.",
-        "The code is stored in `cgsi_pk`, which is no key of SwapIndex. An index is eventually consistent, so a "
+        "The code is stored in `cgsi_pk`, which is not a key of SwapIndex. An index is eventually consistent, so a "
         "disabled link could still open; the record itself is current.",
         "38 read units for the index and 76 for the record, 0 views after the link is disabled",
     ),

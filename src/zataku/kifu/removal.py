@@ -56,8 +56,8 @@ def removal(context: AppContext) -> Remove:
 
 async def _remove_record(store: Store, username: UserName, kifu_id: KifuId) -> None:
     for _ in range(_MAX_ATTEMPTS):
-        found = await store.get(record(username, kifu_id))
-        claim = None if found is None else await store.get(slug_claim(username, found.slug))
+        stored = await store.get(record(username, kifu_id))
+        claim = None if stored is None else await store.get(slug_claim(username, stored.slug))
         if claim is None or claim.kifu_id != kifu_id or await _try_remove(store, remove_record(claim)):
             return
     raise Conflict("The record keeps being moved. The removal continues on its next run.")
@@ -65,8 +65,8 @@ async def _remove_record(store: Store, username: UserName, kifu_id: KifuId) -> N
 
 async def _remove_tag(store: Store, username: UserName, tag_id: TagId) -> None:
     for _ in range(_MAX_ATTEMPTS):
-        found = await store.get(tag(username, tag_id))
-        if found is None or await _try_remove(store, remove_tag(found)):
+        stored = await store.get(tag(username, tag_id))
+        if stored is None or await _try_remove(store, remove_tag(stored)):
             return
     raise Conflict("The tag keeps being renamed. The removal continues on its next run.")
 

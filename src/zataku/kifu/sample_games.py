@@ -66,8 +66,8 @@ def format_kif(game: Game) -> KifuText:
         used = 3 + number * 7 % 40
         spent[number % 2] += used
         total = spent[number % 2]
-        where = "同　" if move[2:4] == before else f"{_FILES[int(move[2])]}{_RANKS[int(move[3])]}"
-        text, before = f"{where}{move[4:]}({move[:2]})", move[2:4]
+        square = "同　" if move[2:4] == before else f"{_FILES[int(move[2])]}{_RANKS[int(move[3])]}"
+        text, before = f"{square}{move[4:]}({move[:2]})", move[2:4]
         lines.append(f"{number:4d} {text}   ( 0:{used:02d}/00:{total // 60:02d}:{total % 60:02d})")
     lines.append(f"{game.moves + 1:4d} {game.ending}")
     return "\n".join(lines) + "\n"

@@ -1,4 +1,4 @@
-"""The record library as the server knows it."""
+"""Registration of the record library with the server."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,7 +50,7 @@ def home_of(context: AppContext) -> Home:
 
 
 def plug(context: AppContext) -> Plugin:
-    """The record library, wired. Records are private, so there is no demo."""
+    """The plugin of the record library, bound to the server's context. Records are private, so there is no demo."""
 
     async def consume_changes(changes: Sequence[Change]) -> None:
         for change in changes:

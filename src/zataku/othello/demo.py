@@ -56,8 +56,8 @@ def demo_of(context: AppContext) -> Demo:
 
 async def _has_other_games(store: Store) -> bool:
     for status in ("ACTIVE", "FINISHED"):
-        found = await store.first(games_with(status))
-        if found is not None and found.game_id != A_GAME:
+        newest = await store.first(games_with(status))
+        if newest is not None and newest.game_id != A_GAME:
             return True
     return False
 
@@ -93,54 +93,54 @@ class _DemoGame:
 
     async def play_next_turn(self) -> None:
         """Play one turn; in the last one, only open the vote."""
-        found = await self._store.get(game(A_GAME), strong=True)
-        if found is None or found.current_turn > TURNS or found.status != "ACTIVE":
+        current = await self._store.get(game(A_GAME), strong=True)
+        if current is None or current.current_turn > TURNS or current.status != "ACTIVE":
             return
-        random = Random(f"{A_GAME}#{found.current_turn}")
-        if side_of(found.current_turn) == found.ai_side:
-            await self._play_ai_move(found, random)
+        random = Random(f"{A_GAME}#{current.current_turn}")
+        if side_of(current.current_turn) == current.ai_side:
+            await self._play_ai_move(current, random)
             return
-        if found.opened_turn != found.current_turn:
-            await self._open_vote(found, random)
-        if found.current_turn < TURNS:
-            await self._close_vote(found)
+        if current.opened_turn != current.current_turn:
+            await self._open_vote(current, random)
+        if current.current_turn < TURNS:
+            await self._close_vote(current)
 
-    async def _play_ai_move(self, found: Game, random: Random) -> None:
-        turn = found.current_turn
-        now = add_seconds(found.updated_at, _THINKING_SECONDS)
+    async def _play_ai_move(self, current: Game, random: Random) -> None:
+        turn = current.current_turn
+        now = add_seconds(current.updated_at, _THINKING_SECONDS)
         deadline = format_instant(self._deadline(turn + 1))
-        if await self._write_once(play_turn(found, random.choice(votable_squares(found)), now, deadline)):
+        if await self._write_once(play_turn(current, random.choice(votable_squares(current)), now, deadline)):
             await self._comment(turn, now)
 
-    async def _open_vote(self, found: Game, random: Random) -> None:
+    async def _open_vote(self, current: Game, random: Random) -> None:
         """Open up to three candidates and vote for them."""
-        turn = found.current_turn
-        assert found.voting_deadline is not None
-        squares = votable_squares(found)
+        turn = current.current_turn
+        assert current.voting_deadline is not None
+        squares = votable_squares(current)
         chosen = random.sample(squares, min(len(squares), MAX_ENGINE_CANDIDATES))
         proposals = [_proposal(turn + index, square) for index, square in enumerate(chosen)]
-        now = add_seconds(found.updated_at, _THINKING_SECONDS)
-        await self._write_once(open_candidates(found, proposals, now))
+        now = add_seconds(current.updated_at, _THINKING_SECONDS)
+        await self._write_once(open_candidates(current, proposals, now))
         ballot = [candidate async for candidate in self._store.each(ballot_of(A_GAME, turn))]
         for user_id in self._voters[: _VOTERS if turn < TURNS else _VOTERS // 2]:
             choice = random.choice(ballot).candidate_id
             voted_at = add_seconds(now, random.randrange(_THINKING_SECONDS))
             await self._write_once(cast_vote(A_GAME, turn, user_id, choice, voted_at))
 
-    async def _close_vote(self, found: Game) -> None:
-        assert found.voting_deadline is not None
-        now = found.voting_deadline
-        await self._write_once(close_turn(A_GAME, found.current_turn, now))
+    async def _close_vote(self, current: Game) -> None:
+        assert current.voting_deadline is not None
+        now = current.voting_deadline
+        await self._write_once(close_turn(A_GAME, current.current_turn, now))
         closed = await self._store.get(game(A_GAME), strong=True)
         assert closed is not None
-        ballot = [candidate async for candidate in self._store.each(ballot_of(A_GAME, found.current_turn))]
+        ballot = [candidate async for candidate in self._store.each(ballot_of(A_GAME, current.current_turn))]
         if await self._write_once(advance(closed, ballot, now)):
-            await self._comment(found.current_turn, now)
+            await self._comment(current.current_turn, now)
 
     async def _comment(self, turn: int, now: Instant) -> None:
-        found = await self._store.get(game(A_GAME), strong=True)
-        assert found is not None
-        board = parse_board(found.board_state)
+        current = await self._store.get(game(A_GAME), strong=True)
+        assert current is not None
+        board = parse_board(current.board_state)
         texts = Contents(
             **fill_phrase(COMMENTS, turn, f"{turn + 1}", count_discs(board, "BLACK"), count_discs(board, "WHITE"))
         )

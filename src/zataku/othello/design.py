@@ -68,7 +68,7 @@ board_game = Table(
     ],
 )
 games_by_status = board_game.index("GSI1", pk="GSI1PK", sk="GSI1SK")
-acts_by_user = board_game.index("GSI2", pk="GSI2PK", sk="GSI2SK")
+entries_by_user = board_game.index("GSI2", pk="GSI2PK", sk="GSI2SK")
 
 # The identifiers of the document's examples; the lint calls item reads with them.
 A_USER = UserId("123e4567-e89b-12d3-a456-426614174000")
@@ -255,7 +255,7 @@ def vote_of(game_id: GameId, turn_number: Turn, user_id: UserId) -> Key[Vote]:
 @board_game.query(returns=Vote, budget=Budget(reads=2.5, of="a page of 50 votes"))
 def votes_by(user_id: UserId) -> Span:
     """The votes of a user in all games, newest first."""
-    return acts_by_user.partition(f"USER#{user_id}").begins_with("VOTE#").newest_first()
+    return entries_by_user.partition(f"USER#{user_id}").begins_with("VOTE#").newest_first()
 
 
 @board_game.query(
@@ -271,7 +271,7 @@ def commentary_of(game_id: GameId) -> Span:
 )
 def candidates_by(user_id: UserId) -> Span:
     """The candidates that a user proposed in all games, newest first."""
-    return acts_by_user.partition(f"USER#{user_id}").begins_with("CANDIDATE#").newest_first()
+    return entries_by_user.partition(f"USER#{user_id}").begins_with("CANDIDATE#").newest_first()
 
 
 @board_game.query(returns=Move, budget=Budget(reads=1, of="the first 31 moves"))

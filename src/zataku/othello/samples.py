@@ -53,7 +53,7 @@ def running_game(
     return _played_game(random, start, voters, ai_side, turns)
 
 
-class _Scene(Struct):
+class _GameState(Struct):
     """The state of a game while it is generated: the board, the time, and the number of turns to play."""
 
     random: Random
@@ -81,99 +81,99 @@ def _played_game(random: Random, start: int, voters: Sequence[User], ai_side: Si
         ai_level=random.randint(1, 10),
         language="ja",
     )
-    scene = _Scene(random, voters, turns, start, game)
-    while not is_over(scene.board):
-        side = side_of(scene.turn)
-        squares = legal_moves(scene.board, side)
+    state = _GameState(random, voters, turns, start, game)
+    while not is_over(state.board):
+        side = side_of(state.turn)
+        squares = legal_moves(state.board, side)
         voting = bool(squares) and side != ai_side
-        if voting and scene.turn >= turns:
+        if voting and state.turn >= turns:
             break
-        yield from _voted_turn(scene, squares) if voting else _plain_turn(scene, squares)
-    yield from _last_items(scene)
+        yield from _voted_turn(state, squares) if voting else _plain_turn(state, squares)
+    yield from _last_items(state)
 
 
-def _plain_turn(scene: _Scene, squares: list[str]) -> Iterator[Sample]:
+def _plain_turn(state: _GameState, squares: list[str]) -> Iterator[Sample]:
     """A move of the AI or a pass, a minute later."""
-    scene.now += THINKING_SECONDS
-    side = side_of(scene.turn)
-    position = scene.random.choice(squares) if squares else "PASS"
+    state.now += THINKING_SECONDS
+    side = side_of(state.turn)
+    position = state.random.choice(squares) if squares else "PASS"
     yield Move(
-        game_id=scene.game.game_id,
-        turn_number=scene.turn,
+        game_id=state.game.game_id,
+        turn_number=state.turn,
         side=side,
         position=position,
-        played_by="AI" if side == scene.game.ai_side else "COLLECTIVE",
-        created_at=format_instant(scene.now),
+        played_by="AI" if side == state.game.ai_side else "COLLECTIVE",
+        created_at=format_instant(state.now),
     )
-    yield from _next_turn(scene, position)
+    yield from _next_turn(state, position)
 
 
-def _voted_turn(scene: _Scene, squares: list[str]) -> Iterator[Sample]:
+def _voted_turn(state: _GameState, squares: list[str]) -> Iterator[Sample]:
     """A turn of the crowd, with a vote until midnight in Tokyo."""
-    deadline = _next_midnight(scene.now)
-    candidates, votes = _ballot(scene, squares, deadline)
+    deadline = _next_midnight(state.now)
+    candidates, votes = _ballot(state, squares, deadline)
     best = winning_candidate(candidates)
-    scene.now = deadline
+    state.now = deadline
     for candidate in candidates:
         yield replace(candidate, status="ADOPTED" if candidate is best else "CLOSED")
     yield from votes
     yield Move(
-        game_id=scene.game.game_id,
-        turn_number=scene.turn,
-        side=side_of(scene.turn),
+        game_id=state.game.game_id,
+        turn_number=state.turn,
+        side=side_of(state.turn),
         position=best.position,
         played_by="COLLECTIVE",
         candidate_id=best.candidate_id,
-        created_at=format_instant(scene.now),
+        created_at=format_instant(state.now),
     )
-    yield from _next_turn(scene, best.position)
+    yield from _next_turn(state, best.position)
 
 
-def _next_turn(scene: _Scene, position: str) -> Iterator[Sample]:
-    """Update the scene after a move; yields the commentary on it."""
-    turn, side = scene.turn, side_of(scene.turn)
+def _next_turn(state: _GameState, position: str) -> Iterator[Sample]:
+    """Update the state after a move; yields the commentary on it."""
+    turn, side = state.turn, side_of(state.turn)
     if position != "PASS":
-        scene.board = play_move(scene.board, side, position)
+        state.board = play_move(state.board, side, position)
     texts = Contents(
-        **fill_phrase(COMMENTS, turn, position, count_discs(scene.board, "BLACK"), count_discs(scene.board, "WHITE"))
+        **fill_phrase(COMMENTS, turn, position, count_discs(state.board, "BLACK"), count_discs(state.board, "WHITE"))
     )
     yield Commentary(
-        game_id=scene.game.game_id,
+        game_id=state.game.game_id,
         turn_number=turn,
         content=texts.ja,
         content_i18n=texts,
-        created_at=format_instant(scene.now + 1),
+        created_at=format_instant(state.now + 1),
     )
-    voted = position != "PASS" and side != scene.game.ai_side
-    scene.game = replace(
-        scene.game,
+    voted = position != "PASS" and side != state.game.ai_side
+    state.game = replace(
+        state.game,
         current_turn=turn + 1,
-        board_state=format_board(scene.board),
-        updated_at=format_instant(scene.now),
-        closed_turn=turn if voted else scene.game.closed_turn,
-        opened_turn=turn if voted else scene.game.opened_turn,
+        board_state=format_board(state.board),
+        updated_at=format_instant(state.now),
+        closed_turn=turn if voted else state.game.closed_turn,
+        opened_turn=turn if voted else state.game.opened_turn,
     )
 
 
-def _last_items(scene: _Scene) -> Iterator[Sample]:
+def _last_items(state: _GameState) -> Iterator[Sample]:
     """The finished game, or the open vote and its game."""
-    if is_over(scene.board):
-        yield replace(scene.game, status="FINISHED", winner=winner(scene.board, scene.game.ai_side))
+    if is_over(state.board):
+        yield replace(state.game, status="FINISHED", winner=winner(state.board, state.game.ai_side))
         return
-    deadline = _next_midnight(scene.now)
-    candidates, votes = _ballot(scene, legal_moves(scene.board, side_of(scene.turn)), deadline)
+    deadline = _next_midnight(state.now)
+    candidates, votes = _ballot(state, legal_moves(state.board, side_of(state.turn)), deadline)
     yield from candidates
     yield from votes
-    yield replace(scene.game, voting_deadline=format_instant(deadline), opened_turn=scene.turn)
+    yield replace(state.game, voting_deadline=format_instant(deadline), opened_turn=state.turn)
 
 
-def _ballot(scene: _Scene, squares: list[str], deadline: int) -> tuple[list[Candidate], list[Vote]]:
+def _ballot(state: _GameState, squares: list[str], deadline: int) -> tuple[list[Candidate], list[Vote]]:
     """Up to three candidates of the engine, perhaps one of a user, and the votes for them."""
-    random, game_id, turn = scene.random, scene.game.game_id, scene.turn
+    random, game_id, turn = state.random, state.game.game_id, state.turn
     proposed = random.sample(squares, min(len(squares), 4))
     candidates: list[Candidate] = []
     for index, position in enumerate(proposed):
-        by_user = index == 3 and bool(scene.voters)
+        by_user = index == 3 and bool(state.voters)
         texts = None if by_user else Descriptions(**fill_phrase(REASONS, turn + index, position))
         candidates.append(
             Candidate(
@@ -183,16 +183,16 @@ def _ballot(scene: _Scene, squares: list[str], deadline: int) -> tuple[list[Cand
                 position=position,
                 description=random.choice(USER_REASONS) if texts is None else texts.ja,
                 description_i18n=texts,
-                created_by=f"USER#{random.choice(scene.voters).user_id}" if by_user else "AI",
-                created_at=format_instant(scene.now + (THINKING_SECONDS * 10 if by_user else THINKING_SECONDS)),
+                created_by=f"USER#{random.choice(state.voters).user_id}" if by_user else "AI",
+                created_at=format_instant(state.now + (THINKING_SECONDS * 10 if by_user else THINKING_SECONDS)),
                 voting_deadline=format_instant(deadline),
             )
         )
     votes: list[Vote] = []
-    for voter in scene.voters:
+    for voter in state.voters:
         if random.random() < 0.7:
             index = random.randrange(len(candidates))
-            voted_at = format_instant(random.randrange(scene.now + THINKING_SECONDS * 10, deadline))
+            voted_at = format_instant(random.randrange(state.now + THINKING_SECONDS * 10, deadline))
             candidates[index] = replace(candidates[index], vote_count=candidates[index].vote_count + 1)
             votes.append(
                 Vote(

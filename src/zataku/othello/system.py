@@ -35,14 +35,14 @@ def home_of(context: AppContext) -> Home:
         game = await context.store.first(games_with("ACTIVE"))
         if game is None:
             return OthelloHome()
-        shown = OthelloHome(game_id=game.game_id, turn=game.current_turn)
+        card = OthelloHome(game_id=game.game_id, turn=game.current_turn)
         if game.voting_deadline is None or game.voting_deadline <= format_instant(context.clock.now()):
-            return shown
+            return card
         if game.closed_turn == game.current_turn:
-            return shown
+            return card
         ballot = await context.store.page(candidates_of(game.game_id, game.current_turn), limit=MAX_CANDIDATES)
         votes = sum(candidate.vote_count for candidate in ballot.items)
-        return msgspec.structs.replace(shown, ends_at=game.voting_deadline, votes=votes)
+        return msgspec.structs.replace(card, ends_at=game.voting_deadline, votes=votes)
 
     return home
 

@@ -44,8 +44,8 @@ async def _needs_demo(store: Store, start: date, first: Character) -> bool:
         return True
     if newest.date >= start + timedelta(days=DAYS - 1):
         return False
-    known = await store.get(profile(first.user_id))
-    return known is not None and known.first_day == start + timedelta(days=first.joined)
+    first_profile = await store.get(profile(first.user_id))
+    return first_profile is not None and first_profile.first_day == start + timedelta(days=first.joined)
 
 
 async def _publish(store: Store, start: date, day: int, players: Sequence[Character]) -> None:

@@ -72,8 +72,8 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "A roster finds players by the index of names and by the roster of the last published day.",
-        "A scan of an index is no consistent snapshot: a player who is renamed during it may be missed, and a player "
-        "who left has no entry. The last roster has both, but not players who entered after it.",
+        "A scan of an index is not a consistent snapshot: a player who is renamed during it may be missed, and a "
+        "player who left has no entry. The last roster has both, but not players who entered after it.",
         "missed are only players who entered since the last published day and left, lost or changed their name between "
         "the end of the day and the end of the scan of 11,842 read units at 1,000,000 names; 0 of all others",
     ),

@@ -271,7 +271,7 @@ def history_between(user_id: UserId, first: Date, last: Date) -> Span:
 
 def _finite(number: Decimal) -> Decimal:
     if not number.is_finite():
-        raise WrongType(f"{number} is no level or power. Search by a finite number.")
+        raise WrongType(f"{number} is not a level or power. Search by a finite number.")
     return number
 
 

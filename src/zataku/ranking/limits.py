@@ -80,10 +80,10 @@ _INVISIBLE = str.maketrans(dict.fromkeys(JOINERS | VARIATIONS | BLANKS))
 
 def fold_name(name: str) -> str:
     """The name for searching: without invisible characters and differences of case, width and composition."""
-    # Folding can produce invisible characters, and removing them can join letters: hence folding before and after.
-    once = fold(name)
-    visible = once.translate(_INVISIBLE)
-    return once if visible == once else fold(visible)
+    # Folding can produce invisible characters, and removing them can join letters, so the name is folded twice.
+    folded = fold(name)
+    visible = folded.translate(_INVISIBLE)
+    return folded if visible == folded else fold(visible)
 
 
 def moment(instant: Instant) -> datetime:

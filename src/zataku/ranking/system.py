@@ -43,7 +43,7 @@ async def remove_account(_account_id: AccountId) -> None:
 
 
 def plug(context: AppContext) -> Plugin:
-    """The rankings' home card, account removal and demo."""
+    """The plugin of the rankings, bound to the server's context."""
     return Plugin(home=home_of(context), remove=remove_account, demo=demo_of(context))
 
 

@@ -1,4 +1,4 @@
-"""A single-table DynamoDB design as code, and the stores that run it. Knows nothing of games."""
+"""A single-table DynamoDB design as code, and the stores that run it. Independent of the systems."""
 
 from zataku.table.backend.cost import ConsumedCapacity, Usage
 from zataku.table.backend.errors import (

@@ -115,7 +115,7 @@ def _split(text: str) -> SplitResult:
     if "@" in parts.netloc:
         # The text is not repeated: it holds a secret.
         raise BadInput(
-            "Credentials do not belong into the URL of a store. Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
+            "Credentials do not belong in the URL of a store. Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and "
             "AWS_SECRET_ACCESS_KEY."
         )
     return parts

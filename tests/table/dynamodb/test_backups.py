@@ -162,7 +162,7 @@ async def test_a_restore_that_fails_halfway_says_to_restore_again():
     await Tables(client, SystemClock()).apply([table])
     await backups.create([table], "nightly")
     for _ in range(2):
-        with pytest.raises(TableError, match="is still there. Restore again"):
+        with pytest.raises(TableError, match="still exists. Restore again"):
             await backups.restore([table], "nightly")
     await client.close()
 

@@ -314,7 +314,7 @@ async def test_an_unmanaged_store_lists_every_difference(client: Client):
         f"{missing.name} is missing",
         "ByScore",
         "ByStatus of .* has other keys",
-        "ByName of .* is too many",
+        "ByName of .* is not in the design",
         "ByOwner of .* is missing",
         "time to live",
         "stream",

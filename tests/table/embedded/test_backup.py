@@ -65,7 +65,7 @@ async def test_a_backup_never_overwrites_a_file_and_leaves_no_partial_one(
 ) -> None:
     existing = tmp_path / "existing"
     existing.write_text("mine")
-    with pytest.raises(errors.BadInput, match="there already"):
+    with pytest.raises(errors.BadInput, match="exists already"):
         await store.backup(existing)
     with pytest.raises(errors.BadInput):
         await store.backup(tmp_path / "no" / "such" / "folder" / "backup")

@@ -130,7 +130,8 @@ def test_a_returned_entity_of_another_table_is_reported() -> None:
     def query(game: GameId) -> Span:
         return board.table.partition(f"GAME#{game}")
 
-    assert message_of(board.with_query(query, other.move)) == "query returns Move, which is no entity or view of Board."
+    table = board.with_query(query, other.move)
+    assert message_of(table) == "query returns Move, which is not an entity or view of Board."
 
 
 class StatusName(Enum):

@@ -138,7 +138,7 @@ def test_an_in_key_field_of_a_view_that_is_in_no_key_is_refused() -> None:
 def test_a_ttl_attribute_that_is_not_a_field_is_refused() -> None:
     table = Table("T", pk="PK", ttl="ends")
     table.index("ByEnd", pk="PK", sk=number("ends"))
-    with pytest.raises(DesignError, match="ends says when an item ends, so it is a field and not '{until}'"):
+    with pytest.raises(DesignError, match="ends is the expiry of an item, so it must be a field, not '{until}'"):
 
         @table.entity(pk="{name}", index={"ends": "{until}"})
         class Room(Entity, frozen=True, kw_only=True):

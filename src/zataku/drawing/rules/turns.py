@@ -62,7 +62,7 @@ def add_scores(players: Iterable[Player], entries: Iterable[ScoreEntry]) -> tupl
 def close_turn(game: Game, current: CurrentRound, now: Moment) -> CurrentRound:
     """The round after its current turn; a drawer who is absent, or chose no word in time, is passed over.
 
-    With fewer than two players present, the drawer is passed over at once. Raises `WrongState` while the turn goes on.
+    With fewer than two players present, the drawer is passed over at once. Raises `WrongState` before the turn is over.
     """
     turn = current.current_turn
     if turn.status == "finished":

@@ -11,7 +11,7 @@ from zataku.table import Budget, Plan, path, update
 
 
 @esiritori.write(budget=Budget(writes=19, of="a round of 10 players"))
-def keep_round(found: Round) -> Plan[Round]:
+def keep_round(round_: Round) -> Plan[Round]:
     """Remove the expiry of a round of a kept game.
 
     A game is kept item by item, the game last: repeating it does no harm, and a game without a `ttl` has all rounds,
@@ -19,32 +19,34 @@ def keep_round(found: Round) -> Plan[Round]:
     pictures expire, and so do messages posted while or after a game is kept.
     """
     ttl = path(Round, lambda item: item.ttl)
-    return Plan(update(Round.key(game_id=found.game_id, round_number=found.round_number), ttl.remove()))
+    return Plan(update(Round.key(game_id=round_.game_id, round_number=round_.round_number), ttl.remove()))
 
 
 @esiritori.write(budget=Budget(writes=101, of="a picture of 100 KB"))
-def keep_picture(found: Picture) -> Plan[Picture]:
+def keep_picture(picture: Picture) -> Plan[Picture]:
     """Remove the expiry of a picture of a kept game."""
     ttl = path(Picture, lambda item: item.ttl)
-    key = Picture.key(game_id=found.game_id, round_number=found.round_number, turn_number=found.turn_number)
+    key = Picture.key(game_id=picture.game_id, round_number=picture.round_number, turn_number=picture.turn_number)
     return Plan(update(key, ttl.remove()))
 
 
 @esiritori.write(budget=Budget(writes=2, of="500 kana"))
-def keep_message(found: ChatMessage) -> Plan[ChatMessage]:
+def keep_message(message: ChatMessage) -> Plan[ChatMessage]:
     """Remove the expiry of a message of a kept game.
 
-    A message that the cap has removed meanwhile is not restored: the condition fails, and the caller skips it.
+    A message that the cap has already removed is not restored: the condition fails, and the caller skips it.
     """
     ttl = path(ChatMessage, lambda item: item.ttl)
-    return Plan(update(ChatMessage.key(game_id=found.game_id, created_at=found.created_at, id=found.id), ttl.remove()))
+    return Plan(
+        update(ChatMessage.key(game_id=message.game_id, created_at=message.created_at, id=message.id), ttl.remove())
+    )
 
 
 @esiritori.write(budget=Budget(writes=2, of="any seat"))
-def keep_seat(found: Seat) -> Plan[Seat]:
+def keep_seat(seat: Seat) -> Plan[Seat]:
     """Remove the expiry of a seat of a kept game, so that the game stays in the player's list."""
     ttl = path(Seat, lambda item: item.ttl)
-    return Plan(update(Seat.key(game_id=found.game_id, player_id=found.player_id), ttl.remove()))
+    return Plan(update(Seat.key(game_id=seat.game_id, player_id=seat.player_id), ttl.remove()))
 
 
 _KEEP: dict[str, Any] = {

@@ -127,8 +127,8 @@ def leave_seat(game: Game, epoch: Epoch, player_id: PlayerId, now: Moment) -> Pl
         seat = Seat.key(game_id=game.game_id, player_id=player_id)
         return Plan(update_game(game, epoch, now, players=others, host_id=host), delete(seat))
     require_status(game, "playing")
-    left = replace(player, left_at=now, connection_id=None)
-    return Plan(update_game(game, epoch, now, players=replace_player(game, left), host_id=host))
+    departed = replace(player, left_at=now, connection_id=None)
+    return Plan(update_game(game, epoch, now, players=replace_player(game, departed), host_id=host))
 
 
 @esiritori.write(budget=Budget(writes=7, of="one of 10 players who wait"), example={**_BY_HOST, "player_id": GUEST.id})

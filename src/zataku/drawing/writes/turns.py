@@ -85,10 +85,10 @@ def choose_answer(
 def reveal_kana(game: Game, epoch: Epoch, turn_id: TurnId, place: int, now: Moment) -> Plan[Game]:
     """Reveal one kana of the word as a hint, at most two in a turn."""
     current, turn = require_drawing_turn(game, turn_id)
-    shown = turn.revealed or ()
-    if not game.settings.hints or len(shown) >= 2 or place in shown or not 0 <= place < len(turn.answer or ""):
+    revealed = turn.revealed or ()
+    if not game.settings.hints or len(revealed) >= 2 or place in revealed or not 0 <= place < len(turn.answer or ""):
         raise WrongState("This hint cannot be given.")
-    hinted = replace(turn, revealed=(*shown, place))
+    hinted = replace(turn, revealed=(*revealed, place))
     return Plan(update_game(game, epoch, now, current_round=replace(current, current_turn=hinted)))
 
 
@@ -134,7 +134,7 @@ def record_correct_guess(
 def flush_strokes(
     game: Game, epoch: Epoch, turn_id: TurnId, number: StrokesNumber, data: PictureText, now: Moment
 ) -> Plan[Strokes]:
-    """Store half a second of drawing, after the last part that the owner knows. A part is never replaced.
+    """Store half a second of drawing, after the last part that the owner has read or written. A part is never replaced.
 
     Checking the stored game would make each of two flushes a second cost 6 units or more in place of 1. The number
     serves instead: an owner writes a part only after it has read or written all parts before it. If the number is in

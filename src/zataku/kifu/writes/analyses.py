@@ -93,7 +93,7 @@ def keep_result(analysis: Analysis, claim: SlugClaim, now: Instant) -> Plan[Kept
 
 
 def compress_result(result: str) -> Response:
-    """The result, compressed where that is shorter. Raises ValueError when it exceeds the limit even so."""
+    """The result, compressed where that is shorter. Raises ValueError when it exceeds the limit even then."""
     check_bytes(result, MAX_RESULT_BYTES, "The result of the analysis before it is compressed")
     compressed = COMPRESSED_PREFIX + b64encode(zlib.compress(result.encode(), 9)).decode()
     response = compressed if len(compressed) < len(result.encode()) or result.startswith(COMPRESSED_PREFIX) else result

@@ -41,7 +41,7 @@ def keep_positions(claim: SlugClaim, part: int, positions: Sequence[PositionKey]
 
 @kifu_table.write(budget=Budget(writes=297, of="98 positions"), example={"listed": A_LIST})
 def delete_positions(listed: PositionList) -> Plan[PositionList]:
-    """Delete a part of a record's positions. Deleting it twice is no error."""
+    """Delete a part of a record's positions. Deleting it twice is not an error."""
     username, kifu_id, text = listed.username, listed.kifu_id, listed.text
     deletions = [
         delete(Position.key(username=username, position=position, kifu_id=kifu_id, text=text))

@@ -219,7 +219,7 @@ def _require_other_user(owner: NamedUser, username: NamedUser) -> None:
 
 @kifu_table.write(budget=Budget(writes=5), example={"username": "h-akira2"})
 def allow_record(claim: SlugClaim, username: NamedUser) -> Plan[RecordPermission]:
-    """Permit a user to see one record, if it exists. Permitting twice is no error."""
+    """Permit a user to see one record, if it exists. Permitting twice is not an error."""
     _require_other_user(claim.username, username)
     return Plan(
         put(RecordPermission(kifu_id=claim.kifu_id, username=username)),
@@ -229,7 +229,7 @@ def allow_record(claim: SlugClaim, username: NamedUser) -> Plan[RecordPermission
 
 @kifu_table.write(budget=Budget(writes=5))
 def disallow_record(claim: SlugClaim, username: NamedUser) -> Plan[RecordPermission]:
-    """Withdraw a user's permission for one record. Withdrawing twice is no error."""
+    """Withdraw a user's permission for one record. Withdrawing twice is not an error."""
     return Plan(
         delete(RecordPermission.key(kifu_id=claim.kifu_id, username=username)),
         check(claim_key(claim), claim_unchanged(claim)),
@@ -238,12 +238,12 @@ def disallow_record(claim: SlugClaim, username: NamedUser) -> Plan[RecordPermiss
 
 @kifu_table.write(budget=Budget(writes=2), example={"username": "h-akira2"})
 def allow_library(owner: NamedUser, username: NamedUser) -> Plan[LibraryPermission]:
-    """Permit a user to see all records of the owner. Permitting twice is no error."""
+    """Permit a user to see all records of the owner. Permitting twice is not an error."""
     _require_other_user(owner, username)
     return Plan(put(LibraryPermission(owner=owner, username=username)))
 
 
 @kifu_table.write(budget=Budget(writes=2))
 def disallow_library(owner: NamedUser, username: NamedUser) -> Plan[LibraryPermission]:
-    """Withdraw a user's permission for all records of the owner. Withdrawing twice is no error."""
+    """Withdraw a user's permission for all records of the owner. Withdrawing twice is not an error."""
     return Plan(delete(LibraryPermission.key(owner=owner, username=username)))

@@ -87,7 +87,7 @@ def tag_record(claim: SlugClaim, tag: Tag) -> Plan[Tagging]:
 
 @kifu_table.write(budget=Budget(writes=7))
 def untag_record(claim: SlugClaim, tag: Tag) -> Plan[Tagging]:
-    """Delete the link of a record with a tag of its owner, if both exist. Deleting it twice is no error."""
+    """Delete the link of a record with a tag of its owner, if both exist. Deleting it twice is not an error."""
     if claim.username != tag.username:
         raise NotOwner("The tag belongs to another user than the record. Choose a tag of the owner.")
     return Plan(

@@ -49,8 +49,8 @@ _FROM_ENGINE = Proposal(CANDIDATE.position, CANDIDATE.description)
 def open_candidates(game: Game, proposals: Sequence[Proposal], now: str) -> Plan[Candidate]:
     """Open a turn with up to three candidates of the engine, all or none, once per turn: `openedTurn` records it.
 
-    A second run of the same job fails, whatever its squares. If a user has proposed one of the squares before, nothing
-    is written either: read the candidates of the turn and open the remaining ones.
+    A second run of the same job fails, with the same squares or others. If a user has proposed one of the squares
+    before, nothing is written either: read the candidates of the turn and open the remaining ones.
     """
     if not 1 <= len(proposals) <= MAX_ENGINE_CANDIDATES:
         raise RuleViolation("wrong_number", f"The engine opens a turn with 1 to {MAX_ENGINE_CANDIDATES} candidates.")

@@ -43,7 +43,7 @@ def equal(left: Value, right: Value) -> bool:
     kind = type_of(left)
     if kind != type_of(right):
         return False
-    # Values that differ in Python differ here, which is fast to tell; equal ones may still be 1 and True.
+    # Values that differ in Python differ here, which is fast to check; equal ones may still be 1 and True.
     if left != right:
         return False
     if kind == "L":
@@ -56,14 +56,14 @@ def equal(left: Value, right: Value) -> bool:
 def _value(operand: ex.Operand, item: Item) -> Value:
     if isinstance(operand, ex.Literally):
         return operand.value
-    found = find(item, operand.route)
-    if isinstance(operand, ex.Attribute) or found is ABSENT:
-        return found
-    kind = type_of(found)
+    value = find(item, operand.route)
+    if isinstance(operand, ex.Attribute) or value is ABSENT:
+        return value
+    kind = type_of(value)
     if kind == "S":
         # DynamoDB counts UTF-16 units: one for most characters, two beyond the basic plane.
-        return len(found) if found.isascii() else len(found.encode("utf-16-le")) // 2
-    return ABSENT if kind in ("N", "BOOL", "NULL") else len(found)
+        return len(value) if value.isascii() else len(value.encode("utf-16-le")) // 2
+    return ABSENT if kind in ("N", "BOOL", "NULL") else len(value)
 
 
 def _compared(left: Value, sign: ex.Comparison, right: Value) -> bool:
@@ -114,25 +114,25 @@ def _missing(condition: ex.Missing, item: Item) -> bool:
 
 
 def _has_type(condition: ex.HasType, item: Item) -> bool:
-    found = find(item, condition.route)
-    return found is not ABSENT and type_of(found) == condition.kind
+    value = find(item, condition.route)
+    return value is not ABSENT and type_of(value) == condition.kind
 
 
 def _begins_with(condition: ex.BeginsWith, item: Item) -> bool:
-    found, prefix = find(item, condition.route), condition.prefix.value
-    if type(found) is not type(prefix) or not isinstance(prefix, str | bytes):
+    value, prefix = find(item, condition.route), condition.prefix.value
+    if type(value) is not type(prefix) or not isinstance(prefix, str | bytes):
         return False
-    return bool(found.startswith(prefix))
+    return bool(value.startswith(prefix))
 
 
 def _contains(condition: ex.Contains, item: Item) -> bool:
-    found, part = find(item, condition.route), _value(condition.part, item)
-    if found is ABSENT or part is ABSENT:
+    value, part = find(item, condition.route), _value(condition.part, item)
+    if value is ABSENT or part is ABSENT:
         return False
-    if isinstance(found, str | bytes):
-        return type(part) is type(found) and cast("Any", part) in found
-    if isinstance(found, list | frozenset):
-        return any(equal(member, part) for member in cast("list[Value]", found))
+    if isinstance(value, str | bytes):
+        return type(part) is type(value) and cast("Any", part) in value
+    if isinstance(value, list | frozenset):
+        return any(equal(member, part) for member in cast("list[Value]", value))
     return False
 
 
@@ -183,7 +183,7 @@ def check_expression(condition: ex.Expression) -> None:
         if type_of(condition.prefix.value) not in ("S", "B"):
             raise WrongType("Only strings and bytes begin with something. Give a string or bytes.")
     elif isinstance(condition, ex.Contains) and condition.part == ex.Attribute(condition.route):
-        raise BadInput("A condition asks whether an attribute contains itself. Name two different ones.")
+        raise BadInput("A condition tests whether an attribute contains itself. Name two different ones.")
 
 
 # DynamoDB validates given values before it reads an item, so an invalid one is refused for every item.

@@ -31,7 +31,7 @@ def snapshot_read(size: int) -> float:
 
 
 def fetches(sizes: Iterable[int], strong: bool) -> float:
-    """Units of the fetches of a local index: each whole item is read, rounded up separately, beside the index page."""
+    """Units of the items fetched for a local index, each rounded up separately. The index page is not included."""
     return sum(read(size, strong) for size in sizes)
 
 

@@ -1,4 +1,4 @@
-"""Errors of the table layer, each with a code and a sentence that says what to do."""
+"""Errors of the table layer, each with a code and a sentence that states what to do."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar

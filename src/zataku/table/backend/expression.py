@@ -81,7 +81,7 @@ class HasType(Struct, frozen=True, tag=True):
 
 
 class BeginsWith(Struct, frozen=True, tag=True):
-    """The string or bytes at the route begin so."""
+    """The string or bytes at the route begin with this prefix."""
 
     route: Route
     prefix: Literally

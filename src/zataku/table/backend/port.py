@@ -1,8 +1,8 @@
 """The port between the typed store and a database of plain items.
 
-A backend knows keys, items and expressions, and nothing of entities. It validates requests as DynamoDB does and raises
-the errors of `zataku.table.backend.errors`. `Backend` says what every operation promises; the guarantees that hold for
-all of them (durability, consistency, order) are those of `zataku.table.store.store`.
+A backend handles keys, items and expressions; it has no entities. It validates requests as DynamoDB does and raises
+the errors of `zataku.table.backend.errors`. `Backend` documents what every operation promises; the guarantees of all
+of them (durability, consistency, order) are those of `zataku.table.store.store`.
 """
 
 from collections.abc import Callable, Sequence
@@ -103,7 +103,7 @@ class UpdateItem(Struct, frozen=True):
 
 
 class DeleteItem(Struct, frozen=True):
-    """Delete an item; an absent one is no error."""
+    """Delete an item; an absent one is not an error."""
 
     table: TableSchema
     key: ItemKey

@@ -108,9 +108,9 @@ def check_table_change(stored: TableSchema, wanted: TableSchema) -> None:
     after = {index.name: index for index in wanted.indexes if index.local}
     for name in sorted(before.keys() | after.keys()):
         if before.get(name) != after.get(name):
-            what = "is new" if name not in before else "is gone" if name not in after else "has changed"
+            change = "is new" if name not in before else "is gone" if name not in after else "has changed"
             raise SchemaRefused(
-                f"The local index {name} of {wanted.name} {what}. Local indexes can only be made together with their "
+                f"The local index {name} of {wanted.name} {change}. Local indexes can only be made together with their "
                 f"table. {_RECREATE} Or make it a global index.",
                 index=name,
             )

@@ -21,7 +21,7 @@ class KeyAttribute(Struct, frozen=True):
 
 
 class Projection(Struct, frozen=True):
-    """The attributes that an index holds beside the keys."""
+    """The attributes that an index holds in addition to the keys."""
 
     kind: Literal["ALL", "KEYS_ONLY", "INCLUDE"] = "ALL"
     attributes: tuple[str, ...] = ()

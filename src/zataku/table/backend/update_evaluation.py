@@ -82,13 +82,13 @@ def _assigned(value: ex.Attribute | ex.Literally | ex.IfMissing | ex.Sum | ex.Jo
     if isinstance(value, ex.Literally):
         return value.value
     if isinstance(value, ex.Attribute):
-        found = find(item, value.route)
-        if found is ABSENT:
+        current = find(item, value.route)
+        if current is ABSENT:
             raise BadUpdate(f"The update reads {_text(value.route)}, which is not in the item.")
-        return found
+        return current
     if isinstance(value, ex.IfMissing):
-        found = find(item, value.route)
-        return value.otherwise.value if found is ABSENT else found
+        current = find(item, value.route)
+        return value.otherwise.value if current is ABSENT else current
     left, right = _assigned(value.left, item), _assigned(value.right, item)
     if isinstance(value, ex.Sum):
         if type_of(left) != "N" or type_of(right) != "N":
@@ -100,27 +100,27 @@ def _assigned(value: ex.Attribute | ex.Literally | ex.IfMissing | ex.Sum | ex.Jo
 
 
 def _increased(item: Item, action: ex.Increase) -> Value:
-    found = find(item, action.route)
-    if found is ABSENT:
+    current = find(item, action.route)
+    if current is ABSENT:
         return action.by
-    if type_of(found) != "N":
+    if type_of(current) != "N":
         raise BadUpdate(f"{_text(action.route)} is not a number, so nothing can be added to it.")
-    return numbers.added(found, action.by)
+    return numbers.added(current, action.by)
 
 
 def _members(item: Item, route: ex.Route, like: frozenset[Value]) -> frozenset[Value]:
-    found = find(item, route)
-    if found is ABSENT:
+    current = find(item, route)
+    if current is ABSENT:
         return frozenset()
-    if type_of(found) != type_of(like):
+    if type_of(current) != type_of(like):
         raise BadUpdate(f"{_text(route)} is not a set of the same type.")
-    return cast("frozenset[Value]", found)
+    return cast("frozenset[Value]", current)
 
 
 def _parent(item: Item, route: ex.Route) -> Value:
     parent = item if len(route) == 1 else find(item, route[:-1])
-    wanted = list if isinstance(route[-1], int) else dict
-    if type(parent) is not wanted:
+    container = list if isinstance(route[-1], int) else dict
+    if type(parent) is not container:
         raise BadUpdate(
             f"There is nothing at {_text(route[:-1])} to put {_text(route)} into. Set the whole of it first."
         )

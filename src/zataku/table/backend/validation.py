@@ -58,10 +58,10 @@ def check_segment(segment: int, segments: int) -> None:
         raise BadInput(f"There is no segment {segment} of {segments}. Count them from 0.")
 
 
-def check_projection(table: TableSchema, index: IndexSchema, wanted: Sequence[str]) -> None:
+def check_projection(table: TableSchema, index: IndexSchema, requested: Sequence[str]) -> None:
     """Raise when a global index does not hold a requested attribute."""
     held = table.projected(index)
-    missing = [] if held is None else [name for name in wanted if name not in held]
+    missing = [] if held is None else [name for name in requested if name not in held]
     if missing:
         raise BadInput(f"{index.name} does not hold {', '.join(missing)}. Widen its projection or request less.")
 

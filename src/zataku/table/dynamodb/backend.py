@@ -215,35 +215,35 @@ class DynamoBackend:
 
     async def _descriptions(self) -> dict[str, TableDescription]:
         names = list(self._schemas)
-        found = await asyncio.gather(*(describe_table(self._client, name) for name in names))
+        responses = await asyncio.gather(*(describe_table(self._client, name) for name in names))
         return {
             name: parse_description(response, None, None)
-            for name, response in zip(names, found, strict=True)
+            for name, response in zip(names, responses, strict=True)
             if response is not None
         }
 
     async def index_states(self) -> list[IndexState]:
         """The state of every index."""
         async with self._call_lock:
-            found = await self._descriptions()
-            return [state for name, table in found.items() for state in table.index_states(self._schemas[name])]
+            descriptions = await self._descriptions()
+            return [state for name, table in descriptions.items() for state in table.index_states(self._schemas[name])]
 
     async def sizes(self) -> list[Size]:
         """Sizes as the service counted them some hours ago."""
         async with self._call_lock:
-            found = await self._descriptions()
-            return [size for table in found.values() for size in table.sizes]
+            descriptions = await self._descriptions()
+            return [size for table in descriptions.values() for size in table.sizes]
 
     async def facts(self) -> dict[str, str]:
         """Endpoint and region, and how each table is protected."""
         async with self._call_lock:
-            found = await asyncio.gather(*(describe_settings(self._client, name) for name in self._schemas))
+            descriptions = await asyncio.gather(*(describe_settings(self._client, name) for name in self._schemas))
             facts = {
                 "endpoint": self._client.endpoint or "Amazon DynamoDB",
                 "region": self._client.region or "",
                 "metadata table": self._metadata.name,
             }
-            for name, table in zip(self._schemas, found, strict=True):
+            for name, table in zip(self._schemas, descriptions, strict=True):
                 facts[name] = "missing" if table is None else _protection(table)
             facts |= {
                 f"{name}, not as designed": " ".join(problems)
@@ -268,7 +268,7 @@ class DynamoBackend:
             await self._backups.create(list(self._schemas.values()), destination, progress)
 
     async def restore(self, source: str, progress: Progress | None = None) -> None:
-        """Replace every table by its backup of that name; calls that arrive meanwhile wait."""
+        """Replace every table by its backup of that name; calls that arrive during the restore wait."""
         async with self._call_lock.exclusive():
             await self._backups.restore(list(self._schemas.values()), source, progress)
 

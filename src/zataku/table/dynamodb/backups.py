@@ -49,7 +49,7 @@ class Backups:
             raise BadInput(
                 f"{name!r} cannot be the name of a backup. Take 3 to 255 letters, digits, dots, dashes or underscores."
             )
-        # A name stands for one set: with a second one it would be ambiguous.
+        # A name identifies one set of backups: with a second one it would be ambiguous.
         if any(backup.name == name for backup in await self.list_backups(tables)):
             raise BadInput(f"There is a backup {name} already. Choose another name.")
         arns: list[str] = []
@@ -86,17 +86,17 @@ class Backups:
 
     async def list_backups(self, tables: Sequence[TableSchema]) -> list[Backup]:
         """All backups of the tables, oldest first."""
-        found: list[Backup] = []
+        backups: list[Backup] = []
         for table in tables:
             start: dict[str, Any] = {}
             while True:
                 response = await self._client.call("ListBackups", TableName=table.name, **start)
                 summaries = cast("list[dict[str, Any]]", response["BackupSummaries"])
-                found += [_backup(summary) for summary in summaries if summary["TableName"] == table.name]
+                backups += [_backup(summary) for summary in summaries if summary["TableName"] == table.name]
                 if not response.get("LastEvaluatedBackupArn"):
                     break
                 start = {"ExclusiveStartBackupArn": response["LastEvaluatedBackupArn"]}
-        return sorted(found, key=lambda backup: (backup.at, backup.table))
+        return sorted(backups, key=lambda backup: (backup.at, backup.table))
 
     async def restore(self, tables: Sequence[TableSchema], name: str, progress: Progress | None = None) -> None:
         """Replace every table by its backup of that name.
@@ -122,8 +122,8 @@ class Backups:
             await self._apply_settings(table, tags)
         except TableError as problem:
             raise TableError(
-                f"{table.name} was deleted and is not wholly restored: {problem.message} The backup {backup.name} is "
-                "still there. Restore again.",
+                f"{table.name} was deleted and is not completely restored: {problem.message} The backup {backup.name} "
+                "still exists. Restore again.",
                 table=table.name,
             ) from problem
 
@@ -187,7 +187,7 @@ class Backups:
 
 
 class _Polling:
-    """Iterates with growing pauses, for so many seconds at most."""
+    """Iterates with growing pauses, for a maximum number of seconds."""
 
     def __init__(self, clock: Clock, seconds: float) -> None:
         self._clock = clock

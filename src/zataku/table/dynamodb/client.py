@@ -180,18 +180,18 @@ def _placeholder_credentials(endpoint: str) -> dict[str, str]:
     return {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
 
 
-# Calls without effect: about nothing, or about a table that does not exist. Local indexes have no call of their own; a
+# Calls without effect: they name no item, or a table that does not exist. Local indexes have no call of their own; a
 # service without them refuses the table.
 _PROBES: tuple[tuple[Capability, Service, str, dict[str, Any]], ...] = (
     ("transactions", "dynamodb", "TransactWriteItems", {"TransactItems": []}),
     ("streams", "dynamodbstreams", "ListStreams", {"Limit": 1}),
-    ("ttl", "dynamodb", "DescribeTimeToLive", {"TableName": "zataku-asks-what-you-can-do"}),
+    ("ttl", "dynamodb", "DescribeTimeToLive", {"TableName": "zataku-capability-probe"}),
     ("backups", "dynamodb", "ListBackups", {"Limit": 1}),
 )
 
 
 async def probe_capabilities(client: Client) -> frozenset[Capability]:
-    """Capabilities of the service; one that the caller may not use is taken to be there."""
+    """Capabilities of the service; one that the caller may not use counts as available."""
     results = await asyncio.gather(*(_is_known(client, *probe[1:]) for probe in _PROBES))
     return ALL_CAPABILITIES - {probe[0] for probe, is_known in zip(_PROBES, results, strict=True) if not is_known}
 

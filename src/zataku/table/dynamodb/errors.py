@@ -63,7 +63,7 @@ _REASON_CODES = {
 
 
 def error_from_response(operation: str, response: dict[str, Any], *, is_write: bool) -> TableError:
-    """The error that an error response stands for."""
+    """The error of an error response."""
     code, message = str(response["Error"].get("Code", "")), str(response["Error"].get("Message", ""))
     status = response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     match code:
@@ -139,10 +139,10 @@ _VALIDATION_ERRORS: tuple[tuple[str, Callable[[str], TableError]], ...] = (
 )
 
 
-def transaction_cancelled(given: list[dict[str, Any]]) -> TransactionCancelled:
+def transaction_cancelled(wire_reasons: list[dict[str, Any]]) -> TransactionCancelled:
     """The error of a cancelled transaction, with a reason for each item."""
     reasons: list[Reason] = []
-    for reason in given:
+    for reason in wire_reasons:
         code = str(reason.get("Code") or "None")
         if code == "None":
             reasons.append(Reason())

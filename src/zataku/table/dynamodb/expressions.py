@@ -25,12 +25,12 @@ class Expressions:
 
     def parameters(self) -> dict[str, Any]:
         """The placeholders as parameters of the call; empty ones are left out, as the service requires."""
-        found: dict[str, Any] = {}
+        parameters: dict[str, Any] = {}
         if self._names:
-            found["ExpressionAttributeNames"] = {placeholder: name for name, placeholder in self._names.items()}
+            parameters["ExpressionAttributeNames"] = {placeholder: name for name, placeholder in self._names.items()}
         if self._values:
-            found["ExpressionAttributeValues"] = dict(self._values.values())
-        return found
+            parameters["ExpressionAttributeValues"] = dict(self._values.values())
+        return parameters
 
     def name(self, name: str) -> str:
         """The placeholder of an attribute name."""
@@ -124,8 +124,8 @@ class Expressions:
 
     def _assigned(self, value: Assigned) -> str:
         match value:
-            case ex.Literally(given):
-                return self.value(given)
+            case ex.Literally(literal):
+                return self.value(literal)
             case ex.Attribute(route):
                 return self.route(route)
             case ex.IfMissing(route, otherwise):

@@ -1,4 +1,4 @@
-"""The store's metadata table: cursor secret, stream checkpoints and usage, beside the host's tables."""
+"""The store's metadata table: cursor secret, stream checkpoints and usage, next to the host's tables."""
 
 import asyncio
 import re
@@ -69,15 +69,15 @@ class MetadataTable:
         """32 random bytes, made once, the same for every process of the store."""
         if self._secret is not None:
             return self._secret
-        found = await self.item(*_SECRET)
-        if found is None:
+        item = await self.item(*_SECRET)
+        if item is None:
             # The first process decides; every process reads what was stored.
             with suppress(ResultUnknown):
                 await self.put_new(*_SECRET, {"secret": secrets.token_bytes(_SECRET_BYTES)})
-            found = await self.item(*_SECRET)
-        if found is None:
+            item = await self.item(*_SECRET)
+        if item is None:
             raise StoreUnreachable(f"{self.name} holds no secret. Try again, and check that nothing deletes it.")
-        secret: bytes = found["secret"]
+        secret: bytes = item["secret"]
         self._secret = secret
         return secret
 
@@ -100,12 +100,12 @@ class MetadataTable:
     async def item(self, pk: str, sk: str) -> Item | None:
         """One item as it is now."""
         response = await self._client.call("GetItem", TableName=self.name, Key=_key(pk, sk), ConsistentRead=True)
-        found: WireItem | None = response.get("Item")
-        return item_of(found) if found else None
+        wire: WireItem | None = response.get("Item")
+        return item_of(wire) if wire else None
 
     async def items(self, pk: str) -> list[Item]:
         """All items of a partition in the order of their sk."""
-        found: list[Item] = []
+        items: list[Item] = []
         start: dict[str, Any] = {}
         while True:
             response = await self._client.call(
@@ -116,9 +116,9 @@ class MetadataTable:
                 ConsistentRead=True,
                 **start,
             )
-            found += [item_of(item) for item in response["Items"]]
+            items += [item_of(item) for item in response["Items"]]
             if not response.get("LastEvaluatedKey"):
-                return found
+                return items
             start = {"ExclusiveStartKey": response["LastEvaluatedKey"]}
 
     async def put_new(self, pk: str, sk: str, attributes: Item) -> bool:
@@ -154,7 +154,7 @@ class MetadataTable:
         return item_of(response["Attributes"])
 
     async def delete(self, pk: str, sk: str) -> None:
-        """Delete an item; an absent one is no error."""
+        """Delete an item; an absent one is not an error."""
         await self._client.call("DeleteItem", TableName=self.name, Key=_key(pk, sk))
 
 

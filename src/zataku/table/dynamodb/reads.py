@@ -55,8 +55,8 @@ def _projection(expressions: Expressions, attributes: Sequence[str] | None) -> P
 
 
 def _row(response: Response) -> Row | None:
-    found: WireItem | None = response.get("Item")
-    return None if found is None else item_of(found)
+    wire: WireItem | None = response.get("Item")
+    return None if wire is None else item_of(wire)
 
 
 async def snapshot(client: Client, reads: Sequence[GetItem], consumed: ConsumedCapacity | None) -> list[Row | None]:
@@ -88,10 +88,10 @@ async def batch_get(
     calls: list[dict[str, tuple[ReadOptions, list[int]]]] = []
     for at, read in enumerate(reads):
         _add_to_call(calls, at, read)
-    found: dict[ItemId, Row | Literal["unprocessed"]] = {}
+    rows: dict[ItemId, Row | Literal["unprocessed"]] = {}
     for call in calls:
-        await _batch_call(client, reads, ids, call, found, consumed)
-    return [found.get(item_id) for item_id in ids]
+        await _batch_call(client, reads, ids, call, rows, consumed)
+    return [rows.get(item_id) for item_id in ids]
 
 
 def _add_to_call(calls: list[dict[str, tuple[ReadOptions, list[int]]]], at: int, read: GetItem) -> None:
@@ -110,7 +110,7 @@ async def _batch_call(
     reads: Sequence[GetItem],
     ids: list[ItemId],
     call: dict[str, tuple[ReadOptions, list[int]]],
-    found: dict[ItemId, Row | Literal["unprocessed"]],
+    rows: dict[ItemId, Row | Literal["unprocessed"]],
     consumed: ConsumedCapacity | None,
 ) -> None:
     request: Parameters = {}
@@ -128,9 +128,9 @@ async def _batch_call(
         for wire in cast("list[WireItem]", response.get("Responses", {}).get(name, [])):
             item = item_of(wire)
             row = item if attributes is None else {key: item[key] for key in attributes if key in item}
-            found[name, key_of(table, item)] = row
+            rows[name, key_of(table, item)] = row
         for key in cast("list[WireItem]", response.get("UnprocessedKeys", {}).get(name, {}).get("Keys", [])):
-            found[name, key_of(table, item_of(key))] = "unprocessed"
+            rows[name, key_of(table, item_of(key))] = "unprocessed"
 
 
 async def query(client: Client, read: QueryItems, consumed: ConsumedCapacity | None) -> Rows:
@@ -143,7 +143,7 @@ async def query(client: Client, read: QueryItems, consumed: ConsumedCapacity | N
     parameters["KeyConditionExpression"] = expressions.key(source.pk, pk, source.sk, key_range)
     parameters["ScanIndexForward"] = not read.newest_first
     if read.start is not None and read.start[source.pk.name] != pk:
-        raise BadCursor("The position lies in another partition. Start from the first page.")
+        raise BadCursor("The position is in another partition. Start from the first page.")
     if read.filter is not None:
         check_filter(read.table, read.index, read.filter)
     if read.count_only:

@@ -41,10 +41,10 @@ def key_of(table: TableSchema, item: Item) -> ItemKey:
     return item[table.pk.name], None if table.sk is None else item[table.sk.name]
 
 
-def validated_item(table: TableSchema, given: Item) -> Item:
+def validated_item(table: TableSchema, raw: Item) -> Item:
     """The item in canonical form, if the table can hold it."""
     item: Item = {}
-    for name, value in given.items():
+    for name, value in raw.items():
         if type(name) is not str:
             raise WrongType(f"Names of attributes are strings, not {type(name).__name__}. Convert it.")
         item[normalize(name)] = normalize(value)
@@ -85,7 +85,7 @@ def validated_range(key: KeyAttribute | None, key_range: KeyRange | None) -> Key
         return KeyRange(key_range.sign, low)
     high = checked_sort_key(key, key_range.high)
     if _sort_order(high) < _sort_order(low):
-        raise BadInput("The upper end of the range lies below its lower end. Swap them.")
+        raise BadInput("The upper end of the range is below its lower end. Swap them.")
     return KeyRange("between", low, high)
 
 

@@ -94,23 +94,23 @@ def prepare_batch(writes: Sequence[TransactWrite]) -> list[PreparedWrite]:
     return prepared
 
 
-async def write(client: Client, given: Write, consumed: ConsumedCapacity | None) -> Written:
+async def write(client: Client, request: Write, consumed: ConsumedCapacity | None) -> Written:
     """One conditional write."""
-    prepared = PreparedWrite(given)
+    prepared = PreparedWrite(request)
     return_values = _RETURN_VALUES[prepared.operation]
     try:
         response = await client.call(
             f"{prepared.operation}Item", **prepared.parameters, ReturnValues=return_values, **REPORT_CAPACITY
         )
     except ConditionFailed as refused:
-        charge_failed_write(consumed, given.table.name, refused)
+        charge_failed_write(consumed, request.table.name, refused)
         raise
     charge_writes(consumed, response)
     attributes: WireItem | None = response.get("Attributes")
     state = item_of(attributes) if attributes else None
-    if isinstance(given, PutItem):
+    if isinstance(request, PutItem):
         return Written(None, prepared.item)
-    return Written(None, state) if isinstance(given, UpdateItem) else Written(state, None)
+    return Written(None, state) if isinstance(request, UpdateItem) else Written(state, None)
 
 
 async def batch_write(

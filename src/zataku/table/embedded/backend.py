@@ -61,7 +61,7 @@ from zataku.table.embedded.writes import (
 
 _CAPABILITIES: frozenset[Capability] = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
 _SYSTEM_CLOCK = SystemClock()
-# After so many cache hits a caller yields to the event loop: hits never wait, and a long loop would block it.
+# After this many cache hits a caller yields to the event loop: hits never wait, and a long loop would block it.
 _MAX_HITS_WITHOUT_YIELD = 32
 
 
@@ -69,7 +69,7 @@ class EmbeddedBackend:
     """Tables in one SQLite file. An acknowledged write is on the disk.
 
     One thread writes, one reads items and pages, one reads whole tables; the event loop never waits for the disk.
-    `accept_loss` opens a file that has lost its last commits, after the host has decided to go on without them.
+    `accept_loss` opens a file that has lost its last commits, after the host has decided to continue without them.
     `random` decides how far lagging reads lag.
 
     `read_only` opens a file without locking it, also while another process writes it: everything can be read and backed
@@ -150,14 +150,14 @@ class EmbeddedBackend:
         """One item or None."""
         engine = self._running()
         lookup = prepare_lookup(engine.database.catalog, read)
-        found = lookup.from_cache(engine.database.item_cache)
-        if found is None:
-            found = await engine.reader.queue.run(lookup)
+        sized_row = lookup.from_cache(engine.database.item_cache)
+        if sized_row is None:
+            sized_row = await engine.reader.queue.run(lookup)
         else:
             await self._yield_after_hits()
         if consumed is not None:
-            charge_get(consumed, read, found[1])
-        return found[0]
+            charge_get(consumed, read, sized_row[1])
+        return sized_row[0]
 
     async def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a partition."""
@@ -179,13 +179,13 @@ class EmbeddedBackend:
         missing = [lookup for lookup, row in zip(lookups, cached, strict=True) if row is None]
         if missing:
             read = iter(await engine.reader.queue.run(partial(read_each, missing)))
-            found = [next(read) if row is None else row for row in cached]
+            sized_rows = [next(read) if row is None else row for row in cached]
         else:
             await self._yield_after_hits()
-            found = [row for row in cached if row is not None]
+            sized_rows = [row for row in cached if row is not None]
         if consumed is not None:
-            charge_batch_get(consumed, reads, [size for _, size in found])
-        return [row for row, _ in found]
+            charge_batch_get(consumed, reads, [size for _, size in sized_rows])
+        return [row for row, _ in sized_rows]
 
     async def _yield_after_hits(self) -> None:
         self._cache_hits += 1
@@ -196,10 +196,10 @@ class EmbeddedBackend:
         """At most 100 items as they were at one moment."""
         engine = self._running()
         lookups = prepare_lookups(engine.database.catalog, reads)
-        found = await engine.reader.queue.run(partial(read_snapshot, lookups))
+        sized_rows = await engine.reader.queue.run(partial(read_snapshot, lookups))
         if consumed is not None:
-            charge_snapshot(consumed, reads, [size for _, size in found])
-        return [row for row, _ in found]
+            charge_snapshot(consumed, reads, [size for _, size in sized_rows])
+        return [row for row, _ in sized_rows]
 
     async def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Written:
         """One conditional write, durable when this returns."""
@@ -260,23 +260,23 @@ class EmbeddedBackend:
             raise BadInput("Reading a stream needs a consumer and a limit of at least 1. Give both.")
         # Listening begins before reading, so that a change in between is not missed.
         change = engine.listeners.next_change(table.name) if wait > 0 else None
-        found = await self._read_changes(table.name, consumer, limit)
+        changes = await self._read_changes(table.name, consumer, limit)
         if change is None:
-            return found
-        if not found:
+            return changes
+        if not changes:
             await self._wait_for(change, wait)
-            found = await self._read_changes(table.name, consumer, limit)
+            changes = await self._read_changes(table.name, consumer, limit)
         change.cancel()
-        return found
+        return changes
 
     async def _read_changes(self, table: str, consumer: str, limit: int) -> list[RawChange]:
         queue = self._running().reader.queue
         read = partial(streams.read_changes, table, consumer, limit)
-        found = await queue.run(read)
-        if found is None:
+        changes = await queue.run(read)
+        if changes is None:
             await self._writer().queue.run(partial(streams.register_consumer, table, consumer))
-            found = await queue.run(read)
-        return found or []
+            changes = await queue.run(read)
+        return changes or []
 
     async def _wait_for(self, change: "asyncio.Future[None]", seconds: float) -> None:
         timer = asyncio.ensure_future(self._clock.sleep(seconds))
@@ -295,7 +295,7 @@ class EmbeddedBackend:
         await self._writer().queue.run(partial(streams.remove_consumer, table.name, consumer))
 
     async def sweep(self, table: TableSchema, now: float, limit: int) -> int:
-        """Delete at most so many expired items, in portions between other writes, and trim the stream."""
+        """Delete at most `limit` expired items, in portions between other writes, and trim the stream."""
         queue = self._writer().queue
         deleted = 0
         has_more = limit > 0
@@ -318,7 +318,7 @@ class EmbeddedBackend:
         return [table.schema for table in self._running().database.catalog.values()]
 
     async def sizes(self) -> list[Size]:
-        """Sizes counted in the file, which takes a while for large tables; other calls go on meanwhile."""
+        """Sizes counted in the file, which takes a while for large tables; other calls are served in between."""
         engine = self._running()
         return await statistics.table_sizes(engine.scanner.queue, engine.database.catalog)
 
@@ -381,7 +381,7 @@ def _on_this_loop(progress: Progress | None) -> Progress:
 async def _read_page(
     queue: CallQueue[ReadSession], page: PageRead, read: QueryItems | ScanItems, consumed: ConsumedCapacity | None
 ) -> Rows:
-    found = await queue.run(page)
+    result = await queue.run(page)
     if consumed is not None:
-        charge_page(consumed, read, found)
-    return found.rows
+        charge_page(consumed, read, result)
+    return result.rows

@@ -1,8 +1,8 @@
 """The store's file while it is open: its connections, its commit counter, and the cache of committed items.
 
 SQLite replays a write-ahead log as far as it is whole and cannot know that there was more. So the file holds the number
-of its last commit, and `<path>.mark` beside it the last number that was acknowledged: a store that has lost its end is
-noticed when it is opened.
+of its last commit, and `<path>.mark` the last number that was acknowledged: a store that has lost its end is noticed
+when it is opened.
 """
 
 import os
@@ -36,7 +36,7 @@ CacheKey: TypeAlias = tuple[str, bytes, bytes]
 CachedItem: TypeAlias = tuple[bytes, int]
 
 MAX_CACHE_BYTES = 64 * 1024 * 1024
-# Approximate memory of a cache entry beside the item's bytes.
+# Approximate memory of a cache entry in addition to the item's bytes.
 _CACHE_ENTRY_BYTES = 256
 _READER_CACHE_KIB = 32 * 1024
 _WRITER_CACHE_KIB = 8 * 1024
@@ -64,26 +64,26 @@ class ItemCache:
 
     def get(self, key: CacheKey) -> CachedItem | None:
         """The item, if it is cached. Safe on any thread, and never waits for the disk."""
-        found = self._recent.get(key)
-        if found is None:
-            found = self._older.get(key)
-            if found is not None:
+        cached = self._recent.get(key)
+        if cached is None:
+            cached = self._older.get(key)
+            if cached is not None:
                 with self._lock:
-                    # The writer may have removed it meanwhile; then it must not come back.
-                    if self._older.pop(key, None) is found:
-                        self._add(key, found)
-        return found
+                    # The writer may have removed it in between; then it must not come back.
+                    if self._older.pop(key, None) is cached:
+                        self._add(key, cached)
+        return cached
 
     @property
     def generation(self) -> int | None:
         """To be read before a snapshot begins and passed to `add`; None when its items must not be cached."""
         return None if self._is_committing or not self._max_half_bytes else self._commits
 
-    def add(self, key: CacheKey, found: CachedItem, generation: int | None) -> None:
+    def add(self, key: CacheKey, item: CachedItem, generation: int | None) -> None:
         """Cache an item that a read found, unless a commit has begun since its snapshot."""
         with self._lock:
             if generation is not None and generation == self._commits and not self._is_committing:
-                self._add(key, found)
+                self._add(key, item)
 
     def begin_commit(self, keys: Iterable[CacheKey]) -> None:
         """Remove the items that a commit is about to change."""
@@ -118,7 +118,7 @@ class ItemCache:
 class CommitMark:
     """The number of the last acknowledged commit, in `<path>.mark`.
 
-    It is written without a sync: after a power cut it may be behind, which does no harm, and it can never be ahead of
+    It is written without a sync: after a power cut it may be behind, which is harmless, and it can never be ahead of
     what was acknowledged.
     """
 
@@ -159,7 +159,7 @@ def _mark_number(content: bytes) -> int:
 
 
 class Database:
-    """One store file, locked by this process; or read beside its owner, with `read_only`."""
+    """One store file, locked by this process; or read while its owner writes it, with `read_only`."""
 
     def __init__(self, path: Path, *, accept_loss: bool = False, read_only: bool = False) -> None:
         self.path = path
@@ -195,7 +195,7 @@ class Database:
         if not self.path.is_file():
             raise BadInput(f"There is no store at {self.path}. Check the path.")
         register_checksums()
-        # Read before the file: a process that writes meanwhile advances both, the mark last.
+        # Read before the file: a process that writes at the same time advances both, the mark last.
         acknowledged = _read_mark(self.path)
         try:
             connection = self.open_reader()
@@ -209,7 +209,7 @@ class Database:
         self._check_commits(acknowledged)
 
     def reopen(self) -> None:
-        """Open the file that is there now and check it."""
+        """Open the current file and check it."""
         acknowledged = self.commit_mark.read()
         self._check_exists(acknowledged)
         try:
@@ -306,8 +306,8 @@ class Database:
 
     def _loss(self, message: str) -> StoreDamaged:
         return StoreDamaged(
-            f"{self.path}: {message}. Put the right file back, restore a backup, or start with accept_loss=True to go "
-            "on without them.",
+            f"{self.path}: {message}. Put the right file back, restore a backup, or start with accept_loss=True to "
+            "continue without them.",
             path=str(self.path),
         )
 
@@ -324,4 +324,4 @@ class Database:
             connection.set_busy_timeout(BUSY_MILLISECONDS)
         pages = int(single_value(connection, "PRAGMA page_count"))
         if self.path.stat().st_size < pages * layout.PAGE_SIZE:
-            raise damaged(self.path, "is shorter than it says: its end was cut off")
+            raise damaged(self.path, "is shorter than its header states: its end was cut off")

@@ -171,7 +171,7 @@ class CallQueue(Generic[Context]):
             _call_on(loop, _set_done, space)
 
     def fail_all(self, error: TableError) -> None:
-        """Close the queue and fail every queued call; for a thread that cannot go on."""
+        """Close the queue and fail every queued call; for a thread that cannot continue."""
         self.close(error)
         calls: list[QueuedCall[Context]] = []
         if self._next is not None:

@@ -42,7 +42,7 @@ class StoredRow:
         return self._item
 
     def has_same_item(self, new: "NewRow") -> bool:
-        """True when the new row holds the same item, in whatever order its attributes stand."""
+        """True when the new row holds the same item, in any order of its attributes."""
         if self.packed == new.packed:
             return True
         # Equal items pack to equal lengths, so most different items are told apart without unpacking.
@@ -64,10 +64,10 @@ class NewRow:
 
     __slots__ = ("expires", "index_keys", "item", "packed", "pk", "size", "sk", "table")
 
-    def __init__(self, table: StoredTable, given: Item, before: UpdatedRow | None = None) -> None:
+    def __init__(self, table: StoredTable, raw: Item, before: UpdatedRow | None = None) -> None:
         schema = table.schema
         try:
-            item, self.size = measure(given) if before is None else measure_update(given, before)
+            item, self.size = measure(raw) if before is None else measure_update(raw, before)
             self.packed = pack(item)
         except UnicodeEncodeError:
             raise WrongType("The item holds half a character (a lone surrogate). Give it whole characters.") from None
@@ -88,7 +88,7 @@ class NewRow:
         return self if table is self.table else NewRow(table, self.item)
 
 
-def measure(given: Item) -> tuple[Item, int]:
+def measure(raw: Item) -> tuple[Item, int]:
     """The item in its stored form, and its size by DynamoDB's rules.
 
     The same as `normalize` and `item_size`, in one pass and with a short path for text and integers, of which most
@@ -96,7 +96,7 @@ def measure(given: Item) -> tuple[Item, int]:
     """
     item: Item = {}
     size = 0
-    for name, value in given.items():
+    for name, value in raw.items():
         if type(name) is not str:
             raise WrongType(f"Names of attributes are strings, not {type(name).__name__}. Convert it.")
         size += len(name) if name.isascii() else len(name.encode())
@@ -111,12 +111,12 @@ def measure(given: Item) -> tuple[Item, int]:
     return item, size
 
 
-def measure_update(given: Item, before: UpdatedRow) -> tuple[Item, int]:
+def measure_update(raw: Item, before: UpdatedRow) -> tuple[Item, int]:
     """As `measure`, for an item in which only the named attributes can differ from the stored form."""
     named = [name for name in before.named if isinstance(name, str)]
     _, removed = measure({name: before.item[name] for name in named if name in before.item})
-    new, added = measure({name: given[name] for name in named if name in given})
-    return given | new, before.size - removed + added
+    new, added = measure({name: raw[name] for name in named if name in raw})
+    return raw | new, before.size - removed + added
 
 
 def _size_of_integer(value: int) -> int:

@@ -63,7 +63,7 @@ def acknowledge(table_name: str, consumer: str, sequence: int, group: WriteGroup
     """Move the consumer's checkpoint forward. A late acknowledgement does not move it back."""
     table = group.catalog[table_name]
     if sequence > group.sequence:
-        raise BadInput("The position lies behind the end of the stream. Pass one that came with a change.")
+        raise BadInput("The position is after the end of the stream. Pass one that came with a change.")
     row = group.fetch_one(_SELECT_POSITION, table.number, consumer)
     if row is None or row[0] < sequence:
         group.execute("INSERT OR REPLACE INTO consumers VALUES (?, ?, ?)", table.number, consumer, sequence)

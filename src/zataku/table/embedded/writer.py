@@ -150,7 +150,7 @@ class Writer:
     def __init__(
         self, database: Database, clock: Clock, notify: Callable[[set[str]], None], maintain: Callable[[], None]
     ) -> None:
-        """`notify` is told the tables whose streams have grown; `maintain` is called once a minute while in use."""
+        """`notify` is called with the tables whose streams have grown, `maintain` once a minute while in use."""
         self.queue: CallQueue[WriteGroup] = CallQueue()
         self.tasks: list[BackgroundTask] = []
         self.database = database
@@ -179,7 +179,7 @@ class Writer:
         self._checkpointer.stop()
 
     def resume(self) -> None:
-        """Go on with the file that is there now."""
+        """Continue with the current file."""
         self._watch_log_size()
         self._checkpointer = Checkpointer(self.database)
         self._checkpointer.start()
@@ -292,7 +292,7 @@ class Writer:
         self.database.damage = damaged(path, f"could not be written safely ({error})")
         raise ResultUnknown(
             f"The disk that holds {path} did not confirm the write: it may or may not have happened. The store takes "
-            "no more calls; check the disk, start the store again and read before going on.",
+            "no more calls; check the disk, start the store again and read before continuing.",
             path=str(path),
         ) from error
 
@@ -325,9 +325,9 @@ class Writer:
             pass
 
     def _checkpoint(self) -> None:
-        """Have the checkpointer move a long log into the file, then move the pages written meanwhile.
+        """Have the checkpointer move a long log into the file, then move the pages written since.
 
-        SQLite restarts a log only once all of it has been moved, and only the writer knows that nothing is added.
+        SQLite restarts a log only once all of it has been moved, and only the writer can be sure that nothing is added.
         """
         if self._checkpointer.is_finished:
             self._checkpointer.is_finished = False

@@ -12,7 +12,7 @@ from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.key_template import KeyTemplate
 from zataku.table.schema.table import Table
 
-# At most so many items in a partition are no load.
+# A partition with at most this many items causes no load.
 _MAX_SMALL_SET = 100
 _ADVICE = (
     "Put an id or a shard number into the partition key, or waive it with the number of items and the rate at which "

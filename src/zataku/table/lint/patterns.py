@@ -17,7 +17,7 @@ def unanswerable_pattern(table: Table) -> Iterator[Violation]:
 
     A query names a partition key and a range of sort keys. When no entity in that table or index has a template
     that makes such keys, the query is always empty; when a kind it returns has none, that kind is never among the
-    results. The query's keys and the templates must say the same: begins_with("MOVES#") never finds MOVE#001.
+    results. The query's keys and the templates must say the same: `begins_with("MOVES#")` never finds MOVE#001.
     """
     for name, pattern in table.patterns.items():
         if not isinstance(pattern, QueryPattern):
@@ -92,7 +92,7 @@ def _problems(table: Table, query: Query[Any], pattern: QueryPattern[..., Any]) 
     for kind in query.returns:
         binding = binding_of_result(table, kind)
         if binding is None:
-            yield f"{query.name} returns {kind.__name__}, which is no entity or view of {table.name}."
+            yield f"{query.name} returns {kind.__name__}, which is not an entity or view of {table.name}."
         elif binding not in present:
             yield f"{query.name} returns {kind.__name__}, which has no keys of {location}."
         elif binding not in matching:

@@ -1,4 +1,4 @@
-"""Whether a template can make a key, or a key within a range."""
+"""Matching of key templates with keys and ranges: whether a template can make one."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeAlias
@@ -96,7 +96,7 @@ def can_be_within(binding: Binding[Any], template: KeyTemplate, key_range: KeyRa
         if key_range.sign in ("<", ">") and template.text == key_range.low:
             return False
         return (low is None or low <= template.text) and (not isinstance(high, str) or template.text <= high)
-    # All keys of the template begin with its prefix and go on from there, so none equals it.
+    # All keys of the template begin with its prefix and are longer, so none equals it.
     begin = template.prefix
     return (low is None or low[: len(begin)] <= begin) and (not isinstance(high, str) or begin < high)
 
@@ -124,7 +124,7 @@ def _slot(binding: Binding[Any], slot: Slot, separators: frozenset[str]) -> _Pie
 
 
 def _matches(pieces: _Pieces, text: str, whole: bool) -> bool:
-    """True when the pieces can make the text, or something that begins so."""
+    """True when the pieces can make the text, or with `whole` off a longer text that begins with it."""
     if not pieces:
         return not text
     if not whole and pieces[0].can_begin_with(text):

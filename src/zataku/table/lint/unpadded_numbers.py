@@ -33,11 +33,11 @@ def unpadded_number(table: Table) -> Iterator[Violation]:
 
 def _sort_keys(table: Table) -> dict[str, str]:
     """The attributes that sort something, with the name of what they sort."""
-    found = {} if table.sk is None else {table.sk.name: table.name}
+    locations = {} if table.sk is None else {table.sk.name: table.name}
     for index in table.indexes.values():
         if index.schema.sk is not None:
-            found.setdefault(index.schema.sk.name, index.schema.name)
-    return found
+            locations.setdefault(index.schema.sk.name, index.schema.name)
+    return locations
 
 
 def _unpadded(binding: Binding[Any], template: KeyTemplate) -> list[str]:

@@ -1,6 +1,6 @@
 """Migration of a store: upgrades every stored item of an earlier revision in place.
 
-It may run beside live traffic: each item is upgraded on condition that it has not changed since it was read. It may be
+It may run during live traffic: each item is upgraded on condition that it has not changed since it was read. It may be
 stopped at any time and restarted, from the beginning or from the `resume` token of its last progress.
 """
 
@@ -115,7 +115,7 @@ class _Migration:
         }
 
     async def count_items(self) -> None:
-        """Set the expected number of items, which DynamoDB knows approximately."""
+        """Set the expected number of items, of which DynamoDB has an estimate."""
         sizes = await self._store.backend.sizes()
         self._total = sum(size.items for size in sizes if size.index is None and size.table in self._names)
 
@@ -218,4 +218,4 @@ def _decode_token(token: str) -> _ResumeToken:
         packed = base64.b64decode(token + "=" * (-len(token) % 4), altchars=b"-_", validate=True)
         return msgspec.convert(unpack(packed), _ResumeToken)
     except (binascii.Error, msgspec.MsgspecError, ValueError, TableError):
-        raise BadInput("This is not where a migration stopped. Start it from the beginning.") from None
+        raise BadInput("The resume token is not valid. Start the migration from the beginning.") from None

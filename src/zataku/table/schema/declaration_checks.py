@@ -38,8 +38,8 @@ def check_declaration(binding: "Binding[Any]") -> None:
 def check_revision_attribute(binding: "Binding[Any]", attribute: str) -> None:
     """Refuse a revision attribute that the entity uses for something else."""
     table = binding.table
-    taken = {field.attribute for field in binding.fields.values()} | {*table.key_types, table.ttl, binding.tag_field}
-    if attribute in taken:
+    used = {field.attribute for field in binding.fields.values()} | {*table.key_types, table.ttl, binding.tag_field}
+    if attribute in used:
         raise DesignError(
             f"{binding.entity.__name__} keeps its revision in {attribute!r}, which it has for something else. "
             f"Give {table.name} another name for it: Table(..., revision=...)."
@@ -61,7 +61,9 @@ def _check_template(binding: "Binding[Any]", attribute: str, template: KeyTempla
                 "Use a text of fixed width."
             )
     if attribute == binding.table.ttl and not binding.is_plain_field(attribute, template):
-        raise DesignError(f"{name}: {attribute} says when an item ends, so it is a field and not {template.text!r}.")
+        raise DesignError(
+            f"{name}: {attribute} is the expiry of an item, so it must be a field, not {template.text!r}."
+        )
     stored = next((field for field in binding.stored if field.attribute == attribute), None)
     if stored is not None and not binding.is_plain_field(attribute, template):
         raise DesignError(f"{name}.{stored.name} is stored as {attribute}, which is also its key {template.text!r}.")

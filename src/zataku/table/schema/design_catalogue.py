@@ -5,8 +5,8 @@ A package offers its designs under the entry-point group `zataku.designs`, each 
     [project.entry-points."zataku.designs"]
     circle = "reading_circle.design"
 
-A module called `design` has the name of its package. It may keep its declared writes in a module `writes` beside it,
-which is then loaded too, and the examples of its document in a module `samples`: `examples()` gives entities.
+A module called `design` has the name of its package. It may keep its declared writes in a module `writes` next to it,
+which is then loaded too, and the examples of its document in a module `samples`: `examples()` returns entities.
 """
 
 import importlib
@@ -59,12 +59,12 @@ def find_designs(named: Sequence[str] = (), environment: Mapping[str, str] = os.
         return _without_repeats(
             [_design(entry.name, load_design(entry.value)) for entry in sorted(entry_points(group=GROUP))]
         )
-    found: list[Design] = []
+    designs: list[Design] = []
     for text in names:
         name = _module_of_file(Path(text)) if _is_path(text) else text
         module = load_file(Path(text)) if name is None else load_design(name)
-        found.append(_design(Path(text).stem if name is None else _design_name(name), module))
-    return _without_repeats(found)
+        designs.append(_design(Path(text).stem if name is None else _design_name(name), module))
+    return _without_repeats(designs)
 
 
 def no_designs_error() -> BadInput:
@@ -77,19 +77,19 @@ def no_designs_error() -> BadInput:
 
 def select_designs(designs: Sequence[Design], names: Iterable[str]) -> list[Design]:
     """The designs of these names, in this order; a name may also be that of one of a design's tables."""
-    found: list[Design] = []
+    selected: list[Design] = []
     for name in names:
         match = [design for design in designs if design.name == name]
         match = match or [design for design in designs if name in {table.name for table in design.tables}]
         if not match:
             known = ", ".join(design.name for design in designs)
             raise no_designs_error() if not designs else BadInput(f"There is no design {name}. There are: {known}.")
-        found += [design for design in match if design not in found]
-    return found
+        selected += [design for design in match if design not in selected]
+    return selected
 
 
 def load_design(name: str) -> ModuleType:
-    """Import a design by its dotted name, with its writes when they are in a module beside it."""
+    """Import a design by its dotted name, with its writes when they are in a module next to it."""
     module = load_module(name)
     package, _, last = name.rpartition(".")
     if last == "design" and package and importlib.util.find_spec(f"{package}.writes") is not None:
@@ -98,7 +98,7 @@ def load_design(name: str) -> ModuleType:
 
 
 def load_examples(design: Design) -> list[Entity]:
-    """The entities that the document of a design shows: `examples()` of the module `samples` beside it, if any."""
+    """The entities that the document of a design shows: `examples()` of the module `samples` next to it, if any."""
     package, _, last = design.module.rpartition(".")
     if last != "design" or not package or importlib.util.find_spec(f"{package}.samples") is None:
         return []
@@ -167,13 +167,13 @@ def _design(name: str, module: ModuleType) -> Design:
     )
 
 
-def _without_repeats(found: Sequence[Design]) -> list[Design]:
-    kept: dict[str, Design] = {}
-    for design in found:
-        same = kept.setdefault(design.name, design)
-        if same.origin != design.origin:
-            raise DesignError(f"Two designs are called {design.name}: {same.origin} and {design.origin}. Rename one.")
-    return list(kept.values())
+def _without_repeats(designs: Sequence[Design]) -> list[Design]:
+    by_name: dict[str, Design] = {}
+    for design in designs:
+        first = by_name.setdefault(design.name, design)
+        if first.origin != design.origin:
+            raise DesignError(f"Two designs are called {design.name}: {first.origin} and {design.origin}. Rename one.")
+    return list(by_name.values())
 
 
 def _design_name(module: str) -> str:
@@ -183,7 +183,7 @@ def _design_name(module: str) -> str:
 
 
 def _module_of_file(path: Path) -> str | None:
-    """The module that a file is, where it lies in a package that can be imported from here; else None."""
+    """The module of a file in a package that can be imported from here; None for any other file."""
     parts, folder = [path.stem], path.resolve().parent
     while (folder / "__init__.py").is_file():
         parts, folder = [folder.name, *parts], folder.parent

@@ -1,4 +1,4 @@
-"""What a design declares beside its structure: budgets, waivers of findings, departures from its document."""
+"""Notes of a design in addition to its structure: budgets, waivers of findings, departures from its document."""
 
 from msgspec import Struct
 

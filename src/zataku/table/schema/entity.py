@@ -55,7 +55,7 @@ class Entity(Struct, frozen=True, kw_only=True):
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """Part of an entity, as an index that does not hold everything gives it. Bind it with `@table.view(Entity)`."""
+    """Part of an entity, as an index with a partial projection returns it. Bind it with `@table.view(Entity)`."""
 
 
 class Key(Generic[E]):
@@ -80,8 +80,8 @@ class Key(Generic[E]):
         self.pattern = pattern
 
     def __repr__(self) -> str:
-        where = repr(self.pk) if self.sk is None else f"{self.pk!r}, {self.sk!r}"
-        return f"{self.entity.__name__} key ({where})"
+        key_text = repr(self.pk) if self.sk is None else f"{self.pk!r}, {self.sk!r}"
+        return f"{self.entity.__name__} key ({key_text})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Key):

@@ -61,7 +61,9 @@ class Binding(Generic[E]):
         if self.sk is not None and table.sk is not None:
             self.key_templates[table.sk.name] = self.sk
         self.templates = {**self.key_templates, **self.index}
-        self.key_fields = tuple(dict.fromkeys(name for made in self.key_templates.values() for name in made.fields))
+        self.key_fields = tuple(
+            dict.fromkeys(name for template in self.key_templates.values() for name in template.fields)
+        )
         self.in_key = {name: field for name, field in self.fields.items() if IN_KEY in field_markers(field.annotation)}
         self.stored = tuple(field for name, field in self.fields.items() if name not in self.in_key)
         check_declaration(self)
@@ -77,9 +79,9 @@ class Binding(Generic[E]):
         self._rendered_keys = tuple((a, t) for a, t in rendered.items() if a in self.key_templates)
         self._rendered_index = tuple((a, t) for a, t in rendered.items() if a not in self.key_templates)
         # The index keys that an update may have to render again, each with its fields. A field that is a key
-        # as it stands is not among them: it changes with its own edit.
+        # by itself is not among them: it changes with its own edit.
         self.dependent_index_keys = tuple(
-            (attribute, template, frozenset(made for field in template.fields for made in self.sources(field)))
+            (attribute, template, frozenset(source for field in template.fields for source in self.sources(field)))
             for attribute, template in self._rendered_index
         )
         self._attributes = tuple((field.name, field.attribute, field.keeps_null) for field in self.stored)
@@ -100,8 +102,8 @@ class Binding(Generic[E]):
 
     def sources(self, field: str) -> tuple[str, ...]:
         """The fields that a slot of an index key is made from: itself, or those of a derived property."""
-        found = getattr(self.entity, field, None)
-        return found.sources if isinstance(found, Derived) else (field,)
+        value = getattr(self.entity, field, None)
+        return value.sources if isinstance(value, Derived) else (field,)
 
     def is_in_key(self, name: str) -> bool:
         """True when some key of the entity has the field in it."""
@@ -130,58 +132,58 @@ class Binding(Generic[E]):
 
     # Keys
 
-    def key(self, given: Mapping[str, object]) -> Key[E]:
+    def key(self, fields: Mapping[str, object]) -> Key[E]:
         """The key made of these fields, which must be exactly those the templates name."""
-        if (*given, *map(type, given.values())) != self._plain_key:
-            self._check_names(given, self.key_fields)
-            self._check_types(given)
-        value_of = given.get
+        if (*fields, *map(type, fields.values())) != self._plain_key:
+            self._check_names(fields, self.key_fields)
+            self._check_types(fields)
+        value_of = fields.get
         if self._text_keys:
             name = self.entity.__name__
             pk, sk = self.pk.require(value_of, name), None if self.sk is None else self.sk.require(value_of, name)
         else:
             pk, *rest = (self.key_value(name, template, value_of) for name, template in self.key_templates.items())
             sk = rest[0] if rest else None
-        return Key(self.entity, pk, sk, dict(given))
+        return Key(self.entity, pk, sk, dict(fields))
 
     def key_of(self, entity: E) -> Key[E]:
         """The key of an entity."""
         return self.key({name: getattr(entity, name) for name in self.key_fields})
 
-    def partition(self, given: Mapping[str, object]) -> KeyValue:
+    def partition(self, fields: Mapping[str, object]) -> KeyValue:
         """The partition key made of these fields."""
-        self._check_names(given, self.pk.fields)
-        self._check_types(given)
-        return self.key_value(self.table.pk.name, self.pk, given.get)
+        self._check_names(fields, self.pk.fields)
+        self._check_types(fields)
+        return self.key_value(self.table.pk.name, self.pk, fields.get)
 
-    def _check_names(self, given: Mapping[str, object], wanted: tuple[str, ...]) -> None:
-        for name in given:
+    def _check_names(self, fields: Mapping[str, object], expected: tuple[str, ...]) -> None:
+        for name in fields:
             self.field(name)
-            if name not in wanted:
+            if name not in expected:
                 raise UnknownAttribute(
-                    f"{self.entity.__name__}.{name} is not part of this key. It takes {', '.join(wanted)}."
+                    f"{self.entity.__name__}.{name} is not part of this key. It takes {', '.join(expected)}."
                 )
-        for name in wanted:
-            if given.get(name) is None:
+        for name in expected:
+            if fields.get(name) is None:
                 raise MissingKeyField(f"The key of {self.entity.__name__} needs {name}. Give it a value.", field=name)
 
-    def _check_types(self, given: Mapping[str, object]) -> None:
-        for name, value in given.items():
+    def _check_types(self, fields: Mapping[str, object]) -> None:
+        for name, value in fields.items():
             # Most key fields are plain text, which needs no validation.
             if type(value) is not self._plain_types.get(name):
                 validated(to_value(value), self.fields[name].annotation, f"{self.entity.__name__}.{name}")
 
     def key_value(self, attribute: str, template: KeyTemplate, value_of: Callable[[str], object]) -> KeyValue:
         """The value of a table key."""
-        wanted = self.table.key_types[attribute]
-        if wanted == "S":
+        key_type = self.table.key_types[attribute]
+        if key_type == "S":
             return template.require(value_of, self.entity.__name__)
         value = to_value(value_of(template.slots[0].field))
-        if key_type_of(value) != wanted:
+        if key_type_of(value) != key_type:
             name = template.slots[0].field
             if value is None:
                 raise MissingKeyField(f"{self.entity.__name__} needs {name} for its key {attribute}. Give it a value.")
-            raise WrongType(f"{self.entity.__name__}.{name} is the key {attribute}, so it must be of type {wanted}.")
+            raise WrongType(f"{self.entity.__name__}.{name} is the key {attribute}, so it must be of type {key_type}.")
         if value == b"":
             raise BadKey(f"{self.entity.__name__}.{template.slots[0].field} is a key and must not be empty.")
         return cast("KeyValue", value)
@@ -253,7 +255,7 @@ class Binding(Generic[E]):
                 pass  # One of them is unpacked, or needs to be.
         return [self.decode(row) for row in rows]
 
-    def to_struct(self, item: Item, wanted: type[Any], in_key: Mapping[str, StoredField]) -> Any:
+    def to_struct(self, item: Item, struct: type[Any], in_key: Mapping[str, StoredField]) -> Any:
         """The item as a struct, with `InKey` fields read from the keys."""
         form = to_msgspec_input(item)
         for name, field in in_key.items():
@@ -263,16 +265,21 @@ class Binding(Generic[E]):
             if texts is not None:
                 form[field.attribute] = int(texts[name]) if unwrap_annotation(field.annotation) is int else texts[name]
         try:
-            return convert(form, wanted)
+            return convert(form, struct)
         except msgspec.ValidationError as problem:
-            where = ", ".join(repr(item.get(key.name)) for key in self.table.keys)
-            raise ItemUnreadable(f"The item ({where}) does not fit {wanted.__name__}: {problem}.", key=where) from None
+            key_text = ", ".join(repr(item.get(key.name)) for key in self.table.keys)
+            raise ItemUnreadable(
+                f"The item ({key_text}) does not fit {struct.__name__}: {problem}.", key=key_text
+            ) from None
 
     def owns(self, item: Item) -> bool:
         """True when a stored item is of this kind."""
         if self.tag_field is not None and item.get(self.tag_field, self.tag) != self.tag:
             return False
-        return all(made.is_single_field or made.matches(item.get(name)) for name, made in self.key_templates.items())
+        return all(
+            template.is_single_field or template.matches(item.get(name))
+            for name, template in self.key_templates.items()
+        )
 
 
 def _decoder(entity: type[E]) -> Callable[[bytes], E]:

@@ -144,8 +144,8 @@ class Path(Generic[E, V]):
 
     def between(self, low: V, high: V) -> Condition[E]:
         """The value is between the two, both included."""
-        found = ex.Between(ex.Attribute(self.route), self._operand(low), self._operand(high))
-        return Condition(self.entity, found)
+        expression = ex.Between(ex.Attribute(self.route), self._operand(low), self._operand(high))
+        return Condition(self.entity, expression)
 
     def is_in(self, *values: V) -> Condition[E]:
         """The value is one of these, at most 100."""
@@ -162,11 +162,11 @@ class Path(Generic[E, V]):
         return Condition(self.entity, ex.Missing(self.route))
 
     def has_type(self, kind: ValueType) -> Condition[E]:
-        """What is stored has this DynamoDB type."""
+        """The stored value has this DynamoDB type."""
         return Condition(self.entity, ex.HasType(self.route, kind))
 
     def begins_with(self, prefix: str) -> Condition[E]:
-        """The string begins so."""
+        """The string begins with this prefix."""
         return Condition(self.entity, ex.BeginsWith(self.route, self._operand(prefix)))
 
     def contains(self, part: object) -> Condition[E]:
@@ -248,7 +248,7 @@ def path(entity: type[E], at: Callable[[E], V]) -> Path[E, V]:
 
 
 def some(value: T | None) -> T:
-    """For the type checker: an optional value that is there, inside the lambda of `path`."""
+    """For the type checker: an optional value that is present, inside the lambda of `path`."""
     return cast("T", value)
 
 
@@ -291,8 +291,8 @@ class _Placeholder:
     def __getitem__(self, at: int | str) -> "_Placeholder":
         here = self._named
         inner = get_args(unwrap_annotation(here.annotation))
-        wanted = (dict,) if isinstance(at, str) else (list, tuple)
-        if get_origin(unwrap_annotation(here.annotation)) not in wanted:
+        containers = (dict,) if isinstance(at, str) else (list, tuple)
+        if get_origin(unwrap_annotation(here.annotation)) not in containers:
             raise UnknownAttribute(f"{here.text} has no member {at!r}.")
         annotation = inner[1] if isinstance(at, str) else inner[0]
         return _Placeholder(_NamedPath((*here.route, at), here.field, annotation, required=False))

@@ -1,4 +1,4 @@
-"""Bindings of entities with several revisions: items are read in the current shape and written in no other."""
+"""Bindings of entities with several revisions: items are read in the current shape and written only in it."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -32,7 +32,7 @@ class ItemUpgrade(Struct, frozen=True):
 
 
 class RevisedBinding(Binding[E]):
-    """Converts one kind of entity to items and back, whatever revision they were written in."""
+    """Converts one kind of entity to items and back, in whichever revision they were written."""
 
     def __init__(
         self,
@@ -126,8 +126,8 @@ class RevisedBinding(Binding[E]):
 
     def _stored_revision(self, row: bytes) -> int:
         try:
-            found: int = self._read_revision(row).revision
-            return found if found == self.revision else self.revisions.checked(found)
+            revision: int = self._read_revision(row).revision
+            return revision if revision == self.revision else self.revisions.checked(revision)
         except msgspec.ValidationError:
             return self.revisions.revision_of(unpack(row))
 
@@ -137,17 +137,17 @@ class RevisedBinding(Binding[E]):
                 self._refuse_move(item)
 
     def _check_rendered_key(self, item: Item, entity: E) -> None:
-        made = self.key_of(entity)
-        for key, value in zip(self.table.keys, (made.pk, made.sk), strict=False):
+        rendered = self.key_of(entity)
+        for key, value in zip(self.table.keys, (rendered.pk, rendered.sk), strict=False):
             if not equal(item[key.name], value):
                 self._refuse_move(item)
 
     def _refuse_move(self, item: Item) -> None:
-        where = ", ".join(repr(item.get(key.name)) for key in self.table.keys)
+        key_text = ", ".join(repr(item.get(key.name)) for key in self.table.keys)
         raise ItemUnreadable(
-            f"The upgrades of {self.entity.__name__} would move the item ({where}) to another key. "
-            "Leave what the key is made of as it is.",
-            key=where,
+            f"The upgrades of {self.entity.__name__} would move the item ({key_text}) to another key. "
+            "Leave the fields of the key unchanged.",
+            key=key_text,
         )
 
 

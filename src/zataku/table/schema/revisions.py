@@ -23,7 +23,7 @@ class Attributes(MutableMapping[str, Value]):
     """The attributes of one item by their names on disk, for a step to change.
 
     `missed` has the names that a step looked up and did not find, since the result depends on their absence. Where an
-    index gives only the attributes `held`, the lookup of any other raises: it may be there or not.
+    index gives only the attributes `held`, the lookup of any other raises, since it may exist or not.
     """
 
     __slots__ = ("_held", "_item", "missed")
@@ -76,10 +76,12 @@ class Revisions:
     ) -> None:
         steps = steps or {}
         if isinstance(number, bool) or number < 1:
-            raise DesignError(f"{entity}: revisions are counted from 1, so {number} is none.")
+            raise DesignError(f"{entity}: revisions are counted from 1, not {number}.")
         if set(steps) != set(range(1, number)):
-            wanted = ", ".join(map(str, range(1, number))) or "no"
-            raise DesignError(f"{entity} is at revision {number}, so it needs {wanted} upgrades: one from each before.")
+            expected = ", ".join(map(str, range(1, number))) or "no"
+            raise DesignError(
+                f"{entity} is at revision {number}, so it needs {expected} upgrades: one from each before."
+            )
         self.entity = entity
         self.number = number
         self.attribute = attribute
@@ -90,18 +92,20 @@ class Revisions:
         """The revision that an item was written in: the first, when it has no such attribute."""
         return self.checked(item.get(self.attribute, 1))
 
-    def checked(self, found: object) -> int:
+    def checked(self, revision: object) -> int:
         """The same revision, if this program can read it."""
-        if type(found) is not int or found < 1:
-            raise ItemUnreadable(f"{self.attribute} of a {self.entity} is {found!r}, which is no revision.")
-        if found > self.number:
+        if type(revision) is not int or revision < 1:
             raise ItemUnreadable(
-                f"A {self.entity} was written in revision {found}, but this program knows revisions up to "
+                f"{self.attribute} of a {self.entity} is {revision!r}, which is not a revision number."
+            )
+        if revision > self.number:
+            raise ItemUnreadable(
+                f"A {self.entity} was written in revision {revision}, but this program reads revisions up to "
                 f"{self.number}. Update the program; it leaves the item as it is.",
-                found=found,
+                found=revision,
                 known=self.number,
             )
-        return found
+        return revision
 
     def upgraded(self, item: Item, held: frozenset[str] | None = None) -> tuple[Item, frozenset[str]]:
         """The item in the current shape, and the names whose absence that depends on.
@@ -133,7 +137,7 @@ class Revisions:
                 attribute=str(lacking),
             ) from None
         except TableError as problem:
-            raise ItemUnreadable(f"{upgrade} gives what no table can hold: {problem.message}") from problem
+            raise ItemUnreadable(f"{upgrade} gives a value that no table can hold: {problem.message}") from problem
         except Exception as problem:
             raise ItemUnreadable(
                 f"{upgrade} failed for the item ({self._key_text(item)}): {problem!r}. Correct the step or the item."

@@ -62,8 +62,8 @@ def binary(name: str) -> KeyAttribute:
     return KeyAttribute(name, "B")
 
 
-def _key(given: KeyDeclaration) -> KeyAttribute:
-    return KeyAttribute(given) if isinstance(given, str) else given
+def _key(declaration: KeyDeclaration) -> KeyAttribute:
+    return KeyAttribute(declaration) if isinstance(declaration, str) else declaration
 
 
 class Index:
@@ -151,7 +151,7 @@ class Table:
         return self._add(IndexSchema(name, _key(pk), _key(sk) if sk is not None else None, projection))
 
     def local_index(self, name: str, *, sk: KeyDeclaration, projection: Projection = ALL) -> Index:
-        """A local index: the table's partition key with another sort key. It can be made only with its table."""
+        """A local index: the table's partition key with another sort key. It can be created only with its table."""
         if self.sk is None:
             raise DesignError(f"{self.name} has no sort key, so it cannot have the local index {name}.")
         return self._add(IndexSchema(name, self.pk, _key(sk), projection, local=True))
@@ -214,9 +214,9 @@ class Table:
         """Bind a partial view of an entity: the fields that a projected index or a narrow query returns."""
 
         def bind(view: type[V]) -> type[V]:
-            whole = {field.name: field for field in stored_fields(of)}
+            fields = {field.name: field for field in stored_fields(of)}
             for field in stored_fields(view):
-                source = whole.get(field.name)
+                source = fields.get(field.name)
                 if source is None:
                     raise DesignError(f"{view.__name__}.{field.name} is not a field of {of.__name__}.")
                 if IN_KEY in field_markers(field.annotation) and not binding_of(of).is_in_key(field.name):
@@ -297,7 +297,7 @@ class Table:
     def write(
         self, *, budget: Cost = None, example: Example = None
     ) -> Callable[[Callable[P, Plan[E]]], WritePattern[P, E]]:
-        """Declare an access pattern that writes: a function that gives a `Plan` for `store.write`."""
+        """Declare an access pattern that writes: a function that returns a `Plan` for `store.write`."""
 
         def declare(function: Callable[P, Plan[E]]) -> WritePattern[P, E]:
             return register_write(self, function, budget, example)

@@ -191,9 +191,9 @@ class RestrictedBackend:
             self._require(action, table)
 
     def _refuse(self, action: str, table: str | None = None, index: IndexSchema | None = None) -> NoReturn:
-        where = "the store" if table is None else table if index is None else f"{table}/index/{index.name}"
+        resource = "the store" if table is None else table if index is None else f"{table}/index/{index.name}"
         raise NotGranted(
-            f"{self._function} has no right to {action} on {where}. Nothing was done. "
+            f"{self._function} has no right to {action} on {resource}. Nothing was done. "
             "Grant it in the permission matrix, or do it where the right is.",
             function=self._function,
             action=action,

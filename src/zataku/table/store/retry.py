@@ -59,7 +59,7 @@ class Retry:
         raise error
 
     async def wait(self, attempts: int) -> None:
-        """Sleep for the delay after so many attempts."""
+        """Sleep for the delay after this number of attempts."""
         longest = min(self._policy.max_delay, self._policy.first_delay * 2**attempts)
         await self._sleep(self._random.uniform(0, longest))
 

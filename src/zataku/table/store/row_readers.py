@@ -123,10 +123,10 @@ def attributes_of(
     rest, and a global one refuses, where defaults would replace stored values otherwise. For an entity with revisions
     all projected attributes are requested, since old items use other names.
     """
-    whole = any(issubclass(kind, Entity) for kind in returns)
+    returns_entities = any(issubclass(kind, Entity) for kind in returns)
     kinds = _bindings_of(table, returns)
     revised = any(isinstance(binding, RevisedBinding) for binding in kinds)
-    if (whole or revised) and (index is None or index.projection.kind == "ALL"):
+    if (returns_entities or revised) and (index is None or index.projection.kind == "ALL"):
         return None
     names: dict[str, None] = {}
     for kind, binding in zip(returns, kinds, strict=True):

@@ -18,7 +18,7 @@ It promises what Amazon DynamoDB promises and no more, so that a system written 
   `ItemUnreadable` and stays unchanged. An index keeps old items under their old keys until `migrate` has run.
 - **Retries.** Throttling and transaction conflicts are retried with growing pauses, a bounded number of times; then the
   error is raised.
-- **Limits.** DynamoDB's limits hold on every backend; exceeding one raises a `BadInput` that says what to do.
+- **Limits.** DynamoDB's limits hold on every backend; exceeding one raises a `BadInput` that states what to do.
 """
 
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -128,7 +128,7 @@ class Store:
         try:
             await self.flush_usage()
         except TableError:
-            # A store that is damaged, full or closed loses some statistics; it is closed all the same.
+            # A store that is damaged, full or closed loses some statistics; it is closed in any case.
             pass
         await self.backend.close()
 
@@ -195,8 +195,8 @@ class Store:
             raise TooManyItems(f"A snapshot takes at most {TRANSACTION_ITEMS} items, not {len(unique)}. Request fewer.")
         reads = [GetItem(self.schema_of(key.entity), (key.pk, key.sk), strong=True) for key in unique]
         label = _label("snapshot", [key.entity for key in unique])
-        found = await self.calls(label, partial(self.backend.snapshot, reads))
-        rows = dict(zip(unique, found, strict=True))
+        results = await self.calls(label, partial(self.backend.snapshot, reads))
+        rows = dict(zip(unique, results, strict=True))
         return [self._entity(key, rows[key]) for key in keys]
 
     async def page(self, query: Query[R], *, limit: int = 50, after: str | None = None) -> Page[R]:

@@ -40,8 +40,8 @@ class Stream:
         """
         store = self._store
         schema = store.schema(self._table)
-        found = await store.retry(lambda: store.backend.changes(schema, self._consumer, limit, wait))
-        return [self._change(raw) for raw in found]
+        changes = await store.retry(lambda: store.backend.changes(schema, self._consumer, limit, wait))
+        return [self._change(raw) for raw in changes]
 
     async def acknowledge(self, change: Change) -> None:
         """Mark this change and all before it as processed."""

@@ -356,7 +356,7 @@ def _same_item_twice(writes: Sequence[PutItem | DeleteItem]) -> bool:
 
 
 async def _lose_reply(write: Callable[[], Awaitable[object]], draw: _FaultDraw) -> NoReturn:
-    """Make the write or not, and raise `ResultUnknown` whatever its result."""
+    """Make the write or not, and raise `ResultUnknown` in either case."""
     if draw.coin_flip():
         try:
             await write()

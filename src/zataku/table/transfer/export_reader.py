@@ -88,7 +88,7 @@ def read_part_records(path: Path) -> list[PartRecord]:
 
 
 def _foreign_export(folder: Path) -> ExportContents:
-    summaries = [found for depth in _MANIFEST_DEPTHS for found in sorted(folder.glob(depth + SUMMARY))]
+    summaries = [path for depth in _MANIFEST_DEPTHS for path in sorted(folder.glob(depth + SUMMARY))]
     if not summaries:
         raise ExportDamaged(f"{folder} holds no export: there is no {RECORD_FILE} and no {SUMMARY}.", path=str(folder))
     tables: dict[str, ExportedTable] = {}

@@ -51,7 +51,7 @@ async def export_store(
 
     An interrupted run continues after its last finished part, with the segments it started with. A complete export is
     kept, unless `again` replaces it. Each item is as of some moment of the run; the export is consistent only when the
-    store is not written to meanwhile.
+    store is not written to during the run.
 
     The `segments` are read in parallel; memory holds two pages for each. `strong` reads cost twice on DynamoDB.
     """
@@ -147,8 +147,8 @@ class _TableExport:
                 segment=number,
                 segments=segments,
             )
-            async with aclosing(reading) as found:
-                async for page in found:
+            async with aclosing(reading) as pages:
+                async for page in pages:
                     if part is None:
                         part = await asyncio.to_thread(PartWriter, export.part_path(self._table, number, count))
                     size = await asyncio.to_thread(part.add, page.rows)

@@ -24,8 +24,8 @@ def match_tables(
         name = names.get(table.name, table.name)
         exported = export.tables.get(name)
         if exported is None:
-            held = ", ".join(sorted(export.tables))
-            raise SchemaRefused(f"{export.folder} has no table {name}. It holds {held}.", table=name)
+            names_held = ", ".join(sorted(export.tables))
+            raise SchemaRefused(f"{export.folder} has no table {name}. It holds {names_held}.", table=name)
         if exported.schema is not None and exported.schema.keys != table.keys:
             raise SchemaRefused(
                 f"{name} was exported with the keys {_named(exported.schema.keys)}, but {table.name} has "
@@ -68,8 +68,10 @@ def _check_part(table: TableSchema, part: Part) -> CheckedParts:
         try:
             check_item(table, item)
         except TableError as error:
-            where = f"{part.path}, item {checksum.items + 1}"
-            raise SchemaRefused(f"{where} does not fit {table.name}: {error.message} Nothing was written.") from error
+            location = f"{part.path}, item {checksum.items + 1}"
+            raise SchemaRefused(
+                f"{location} does not fit {table.name}: {error.message} Nothing was written."
+            ) from error
         line = encode_line(item)
         checksum.add((line,))
         size += len(line) + 1

@@ -29,8 +29,8 @@ async def read_stored_rows(
     backend: Backend, calls: MeteredCalls, label: str, table: TableSchema, items: list[Item], *, keys_only: bool = False
 ) -> list[Row | None]:
     """The stored rows under the keys of some items, in their order."""
-    wanted = tuple(key.name for key in table.keys) if keys_only else None
-    reads = [GetItem(table, key_of(table, item), strong=True, attributes=wanted) for item in items]
+    attributes = tuple(key.name for key in table.keys) if keys_only else None
+    reads = [GetItem(table, key_of(table, item), strong=True, attributes=attributes) for item in items]
     return await Batches(backend, calls).get(f"{table.name}.{label}", reads)
 
 
@@ -99,7 +99,7 @@ def _differs(table: TableSchema, mismatches: list[tuple[Item, Row | None]]) -> C
         for item, row in mismatches[:_MAX_NAMED_ITEMS]
     ]
     return CopyDiffers(
-        f"{table.name} differs from the export: {'; '.join(named)}. Import again, and do not write to it meanwhile.",
+        f"{table.name} differs from the export: {'; '.join(named)}. Import again, and write nothing to it until then.",
         table=table.name,
     )
 

@@ -102,7 +102,7 @@ def section(heading: str) -> str:
 def test_a_single_write_shows_its_key_and_condition():
     assert section("1. A new shelf") == (
         "In code: `add_shelf(new)`. It starts without books.\n\n"
-        "```text\nPutItem:\n  Put Shelf (PK = ROOM#<room>, SK = SHELF#<number:02d>), if there is none\n```\n\n"
+        "```text\nPutItem:\n  Put Shelf (PK = ROOM#<room>, SK = SHELF#<number:02d>), if none exists\n```\n\n"
         "Budget: 1 write unit."
     )
 
@@ -115,8 +115,8 @@ def test_every_step_of_a_transaction_is_shown():
         "  2 × Put Label (PK = ROOM#<room>, SK = LABEL#<text>)\n"
         "  Update Shelf (PK = ROOM#<room>, SK = SHELF#<number:02d>), on condition of books\n"
         "  Delete Label (PK = ROOM#<room>, SK = LABEL#<text>)\n"
-        "  ConditionCheck Shelf (PK = ROOM#<room>, SK = SHELF#<number:02d>), if it is there\n"
-        "  ConditionCheck Label (PK = ROOM#<room>, SK = LABEL#<text>), if there is none\n"
+        "  ConditionCheck Shelf (PK = ROOM#<room>, SK = SHELF#<number:02d>), if it exists\n"
+        "  ConditionCheck Label (PK = ROOM#<room>, SK = LABEL#<text>), if none exists\n"
         "```\n\nBudget: 14 write units for a shelf with two labels."
     )
 

@@ -215,7 +215,7 @@ class Consumer:
             await self._refresh()
         label = stream_label(lineage.arn)
         if position.label < label:
-            # The consumer has finished that stream and gone on to a later one.
+            # The consumer has finished that stream and moved to a later one.
             return
         shard = position.shard
         lease = await lineage.leases.read(shard) if position.label == label else None
@@ -227,7 +227,7 @@ class Consumer:
             lease = await lineage.leases.take(shard, lease)
         if lease is None or lease.owner != self._worker.name or not await self._checkpoint(shard, position.sequence):
             raise _lease_lost([shard])
-        # Reading continues from the new checkpoint, whatever was read before.
+        # Reading continues from the new checkpoint, regardless of what was read before.
         self._drop(shard)
         self._refresh_at = 0.0
 
@@ -238,7 +238,7 @@ def _is_acknowledged(position: StreamPosition, lease: Lease) -> bool:
 
 def _lease_lost(shards: list[str]) -> LeaseLost:
     return LeaseLost(
-        f"Another process reads {', '.join(shards)} now, and will be given those changes again. Read on to see which "
-        "changes are still yours.",
+        f"Another process reads {', '.join(shards)} now, and will receive those changes again. Continue reading to see "
+        "which changes are still yours.",
         shards=shards,
     )

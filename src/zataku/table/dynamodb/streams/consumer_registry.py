@@ -18,7 +18,7 @@ from zataku.table.dynamodb.streams.leases import StreamWorker
 # A shard may be read five times a second, by all its readers together.
 _MIN_PAUSE_SECONDS = 0.2
 _MAX_PAUSE_SECONDS = 2.0
-# A consumer that has not called for so many lease periods has stopped reading, and its leases expire.
+# A consumer that has not called for this many lease periods has stopped reading, and its leases expire.
 _MAX_IDLE_LEASES = 15
 
 
@@ -39,7 +39,7 @@ class ConsumerRegistry:
         worker_name: str | None = None,
         lease_seconds: float = 20,
     ) -> None:
-        # The name is not from `random`: two processes with one seed must not take each other for themselves.
+        # The name is not from `random`: two processes with the same seed must not get the same name.
         self._worker = StreamWorker(worker_name or secrets.token_hex(8), client, metadata, clock, random, lease_seconds)
         self._clock = clock
         self._consumers: dict[tuple[str, str], Consumer] = {}
@@ -58,11 +58,11 @@ class ConsumerRegistry:
         while True:
             # Listening begins before reading, so that a change in between is not missed.
             with self._listen(table) as written:
-                found = await self._read(reader, limit, ignore_throttling=self._clock.now() < until)
-                left = until - self._clock.now()
-                if found or left <= 0:
-                    return found
-                was_written = await self._pause(written, min(left, pause * self._worker.random.uniform(0.5, 1)))
+                changes = await self._read(reader, limit, ignore_throttling=self._clock.now() < until)
+                seconds_left = until - self._clock.now()
+                if changes or seconds_left <= 0:
+                    return changes
+                was_written = await self._pause(written, min(seconds_left, pause * self._worker.random.uniform(0.5, 1)))
             if self._closed:
                 raise StoreClosed("The store is closed. Open it first.")
             pause = _MIN_PAUSE_SECONDS if was_written else min(pause * 2, _MAX_PAUSE_SECONDS)
@@ -70,7 +70,7 @@ class ConsumerRegistry:
     async def acknowledge(self, table: TableSchema, consumer: str, position: str) -> None:
         """Acknowledge this change and all that were delivered before it; durable, and never backwards.
 
-        Raises `LeaseLost` when another process reads the shard by now: it will be given the changes again.
+        Raises `LeaseLost` when another process reads the shard by now: it will receive the changes again.
         """
         await self._consumer(table, consumer).acknowledge(position)
         self._ensure_heartbeat()
@@ -110,21 +110,21 @@ class ConsumerRegistry:
             raise BadInput(f"{table.name} has no stream. Declare it with `stream=`.")
         if not name:
             raise BadInput("Reading a stream needs a consumer and a limit of at least 1. Give both.")
-        found = self._consumers.get((table.name, name))
-        if found is None:
-            found = self._consumers[table.name, name] = Consumer(self._worker, table, name)
-        return found
+        consumer = self._consumers.get((table.name, name))
+        if consumer is None:
+            consumer = self._consumers[table.name, name] = Consumer(self._worker, table, name)
+        return consumer
 
     async def _read(self, consumer: Consumer, limit: int, *, ignore_throttling: bool) -> list[RawChange]:
         try:
-            found = await consumer.read(limit)
+            changes = await consumer.read(limit)
         except Throttled:
             # A caller that waits for changes anyway reads again after the next pause.
             if not ignore_throttling:
                 raise
             return []
         self._ensure_heartbeat()
-        return found
+        return changes
 
     @contextmanager
     def _listen(self, table: TableSchema) -> Generator[asyncio.Event]:
@@ -137,7 +137,7 @@ class ConsumerRegistry:
             waiting.discard(written)
 
     async def _pause(self, written: asyncio.Event, seconds: float) -> bool:
-        """Wait until this process writes to the table, at most so long; returns whether it did."""
+        """Wait until this process writes to the table, at most `seconds`; returns whether it did."""
         timer = asyncio.ensure_future(self._clock.sleep(seconds))
         write = asyncio.ensure_future(written.wait())
         try:

@@ -2,7 +2,7 @@
 
 One item of the metadata table for each shard of a consumer holds both, so that only the owner of the lease can move the
 checkpoint. A lease is renewed by incrementing a counter. Whether its owner is alive is judged by watching the counter
-on one's own clock (`lease_assignment.LeaseMonitor`): machines never compare their clocks.
+on the worker's own clock (`lease_assignment.LeaseMonitor`): machines never compare their clocks.
 """
 
 from contextlib import suppress
@@ -67,13 +67,13 @@ class LeaseTable:
 
     async def read_all(self) -> dict[str, Lease]:
         """All leases by shard."""
-        found: dict[str, Lease] = {}
+        leases: dict[str, Lease] = {}
         for item in await self._metadata.items(self._partition):
             sk = str(item["sk"])
             if sk.startswith(self._prefix):
                 shard = sk.removeprefix(self._prefix)
-                found[shard] = parse_lease(shard, item)
-        return found
+                leases[shard] = parse_lease(shard, item)
+        return leases
 
     async def read(self, shard: str) -> Lease | None:
         """The lease of one shard."""
@@ -115,12 +115,12 @@ class LeaseTable:
         )
         if moved is not None:
             return moved
-        # Refused because the checkpoint is further already, or because the lease has another owner: the item tells.
-        found = await self.read(shard)
-        return found if found is not None and found.owner == self._owner else None
+        # Refused because the checkpoint is further already, or the lease has another owner: the item shows which.
+        lease = await self.read(shard)
+        return lease if lease is not None and lease.owner == self._owner else None
 
     async def finish(self, shard: str) -> None:
-        """Mark a shard as closed and completely acknowledged; its lease is not needed any more."""
+        """Mark a shard as closed and completely acknowledged; its lease is no longer needed."""
         change = "SET #finished = :yes, #counter = #counter + :one REMOVE #owner, #wanted"
         with suppress(ResultUnknown):
             await self._update(shard, change, {"one": 1, "yes": True})

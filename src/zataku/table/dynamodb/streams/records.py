@@ -16,7 +16,7 @@ _EXPIRY = {"Type": "Service", "PrincipalId": "dynamodb.amazonaws.com"}
 
 
 class StreamPosition(Struct, frozen=True):
-    """A record of a shard. `label` tells the stream from earlier and later ones of the same table."""
+    """A record of a shard. `label` distinguishes the stream from earlier and later ones of the same table."""
 
     label: str
     shard: str
@@ -36,7 +36,7 @@ def parse_position(position: str) -> StreamPosition:
 
 
 def stream_label(arn: str) -> str:
-    """The part of a stream's ARN that tells it from the other streams of its table: its creation time."""
+    """The part of a stream's ARN that distinguishes it from other streams of its table: its creation time."""
     return arn.rpartition("/")[2]
 
 

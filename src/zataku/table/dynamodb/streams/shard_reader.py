@@ -11,7 +11,7 @@ from zataku.table.dynamodb.client import Client, Response
 from zataku.table.dynamodb.streams.records import is_unchanged, parse_record, stream_label
 from zataku.table.dynamodb.streams.shards import is_missing
 
-# An empty page is not the end of a shard: after so many in a row the shard counts as quiet for now.
+# An empty page is not the end of a shard: after this many in a row the shard counts as quiet for now.
 _MAX_EMPTY_PAGES = 4
 _MAX_PAGE_RECORDS = 1000
 # An iterator can expire or be trimmed while it is in use, but hardly twice in a row.
@@ -23,8 +23,8 @@ log = structlog.stdlib.get_logger()
 class ShardReader:
     """Delivers each record of one shard once.
 
-    `ended` means that the shard is closed and completely read. Only a missing next iterator says so: an ending sequence
-    number may stand on an open shard.
+    `ended` means that the shard is closed and completely read. Only a missing next iterator shows this: an open
+    shard may have an ending sequence number, too.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class ShardReader:
         self._empty_pages = 0
 
     async def read(self, limit: int) -> None:
-        """Deliver the next changes, at most so many; none when the shard is quiet or at its end."""
+        """Deliver the next changes, at most `limit`; none when the shard is quiet or at its end."""
         while not self.ended:
             records = await self._read_page(limit)
             if not records:

@@ -47,7 +47,7 @@ async def later_streams(client: Client, table: TableSchema, arn: str) -> list[st
 
 
 async def list_shards(client: Client, arn: str) -> ShardMap | None:
-    """All shards of a stream; None when the stream does not exist any more."""
+    """All shards of a stream; None when the stream no longer exists."""
     shards: dict[str, Shard] = {}
     start: dict[str, Any] = {}
     for _ in range(_MAX_PAGES):
@@ -73,7 +73,7 @@ def readable_shards(shards: ShardMap, finished: Iterable[str], unfinished: Itera
     """The shards that may be read now: not finished, and their parents finished or trimmed.
 
     `unfinished` are shards with a lease. One of them that is no longer described still comes before its children: the
-    description may lag, and only the shard itself can tell that it is gone.
+    description may lag, and only reading the shard itself shows that it is gone.
     """
     finished = set(finished)
     known = set(unfinished) | shards.keys()

@@ -1,4 +1,4 @@
-"""Lineage of a table's streams: a stream ends when it is switched off, and a consumer goes on with the next one."""
+"""Lineage of a table's streams: a stream ends when it is switched off, and a consumer continues with the next one."""
 
 from contextlib import suppress
 
@@ -41,7 +41,7 @@ class StreamLineage:
 
     @property
     def is_stale(self) -> bool:
-        """True when the service should be asked for the shards again."""
+        """True when the shards should be described again."""
         return self._refreshed_at is None or self._clock.now() - self._refreshed_at >= _REFRESH_SECONDS
 
     def mark_stale(self) -> None:

@@ -39,13 +39,13 @@ class TableDescription(Struct, frozen=True):
         """True while an index is created or deleted: the service changes one at a time."""
         return any(status not in _READABLE_STATUSES for status in self.index_statuses.values())
 
-    def index_states(self, wanted: TableSchema) -> list[IndexState]:
+    def index_states(self, design: TableSchema) -> list[IndexState]:
         """States of the design's indexes; one that does not exist yet counts as being created."""
-        found: list[IndexState] = []
-        for index in wanted.indexes:
+        states: list[IndexState] = []
+        for index in design.indexes:
             is_ready = index.local or self.index_statuses.get(index.name) in _READABLE_STATUSES
-            found.append(IndexState(wanted.name, index.name, "active" if is_ready else "creating"))
-        return found
+            states.append(IndexState(design.name, index.name, "active" if is_ready else "creating"))
+        return states
 
 
 async def describe_table(client: Client, name: str) -> Response | None:
@@ -59,13 +59,13 @@ async def describe_table(client: Client, name: str) -> Response | None:
 
 async def describe_settings(client: Client, name: str) -> TableDescription | None:
     """A table with time to live and recovery, or None when it does not exist."""
-    found = await describe_table(client, name)
-    if found is None:
+    description = await describe_table(client, name)
+    if description is None:
         return None
     ttl = recovery = None
-    if found["TableStatus"] not in ("CREATING", "DELETING"):
+    if description["TableStatus"] not in ("CREATING", "DELETING"):
         ttl, recovery = await _time_to_live(client, name), await _recovery(client, name)
-    return parse_description(found, ttl, recovery)
+    return parse_description(description, ttl, recovery)
 
 
 async def _time_to_live(client: Client, name: str) -> str | None:

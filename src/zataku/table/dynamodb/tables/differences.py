@@ -17,7 +17,7 @@ _MANAGED_KEY: Parameters = {"Enabled": True, "SSEType": "KMS"}
 
 
 class Difference(Struct, frozen=True):
-    """One setting that is not as the design says.
+    """One setting that differs from the design.
 
     `is_index_change` marks changes of indexes, which the service makes one at a time. One that is not `required` may be
     refused by a service without the setting: the store works without it.
@@ -45,9 +45,9 @@ def differences(stored: TableDescription, wanted: TableSchema) -> list[Differenc
 
     A protection that is on although the design does not ask for it stays on.
     """
-    found = _capacity(stored, wanted) + _stream(stored.schema, wanted) + _time_to_live(stored.schema, wanted)
+    changes = _capacity(stored, wanted) + _stream(stored.schema, wanted) + _time_to_live(stored.schema, wanted)
     if wanted.recovery and not stored.schema.recovery and stored.recovery_offered:
-        found.append(
+        changes.append(
             Difference(
                 f"{wanted.name} has no point-in-time recovery.",
                 "UpdateContinuousBackups",
@@ -58,7 +58,7 @@ def differences(stored: TableDescription, wanted: TableSchema) -> list[Differenc
             )
         )
     if wanted.protected and not stored.schema.protected:
-        found.append(
+        changes.append(
             Difference(
                 f"{wanted.name} is not protected against deletion.",
                 "UpdateTable",
@@ -66,23 +66,24 @@ def differences(stored: TableDescription, wanted: TableSchema) -> list[Differenc
             )
         )
     if wanted.encryption == "managed" and stored.schema.encryption != "managed":
-        found.append(
+        changes.append(
             Difference(
                 f"{wanted.name} is not encrypted with the account's own key.",
                 "UpdateTable",
                 {"TableName": wanted.name, "SSESpecification": _MANAGED_KEY},
             )
         )
-    return found + _indexes(stored.schema, wanted)
+    return changes + _indexes(stored.schema, wanted)
 
 
 def _indexes(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
     before = {index.name: index for index in stored.indexes if not index.local}
     after = {index.name: index for index in wanted.indexes if not index.local}
-    found = [
+    changes = [
         _index_change(
             wanted,
-            f"The index {name} of {wanted.name} {'has other keys or attributes' if name in after else 'is too many'}.",
+            f"The index {name} of {wanted.name} "
+            f"{'has other keys or attributes' if name in after else 'is not in the design'}.",
             {"Delete": {"IndexName": name}},
         )
         for name, index in before.items()
@@ -97,8 +98,8 @@ def _indexes(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
                 {"Create": index_parameters(index, wanted.capacity)},
             )
             change.parameters["AttributeDefinitions"] = attribute_definitions((*wanted.keys, *index.keys))
-            found.append(change)
-    return found
+            changes.append(change)
+    return changes
 
 
 def _index_change(table: TableSchema, message: str, update: Parameters) -> Difference:
@@ -121,11 +122,11 @@ def _capacity(stored: TableDescription, wanted: TableSchema) -> list[Difference]
         parameters |= throughput(wanted.capacity, replaces_maxima=isinstance(before, OnDemand))
         if type(before) is not type(wanted.capacity):
             parameters |= capacity_parameters(wanted.capacity)
-    kept = {index.name for index in wanted.indexes} & stored.index_capacities.keys()
+    existing = {index.name for index in wanted.indexes} & stored.index_capacities.keys()
     updates = [
         {"Update": {"IndexName": name} | throughput(wanted.capacity, replaces_maxima=isinstance(capacity, OnDemand))}
         for name, capacity in sorted(stored.index_capacities.items())
-        if name in kept and not _is_sufficient(capacity, wanted.capacity)
+        if name in existing and not _is_sufficient(capacity, wanted.capacity)
     ]
     # Without a maximum on either side nothing changes for an index.
     updates = [update for update in updates if len(update["Update"]) > 1]
@@ -134,7 +135,7 @@ def _capacity(stored: TableDescription, wanted: TableSchema) -> list[Difference]
     if not parameters:
         return []
     message = f"{wanted.name} has another capacity than {_describe(wanted.capacity)}."
-    # Local implementations take no maxima; every implementation knows the other settings of capacity.
+    # Local implementations have no maxima; all of them have the other settings of capacity.
     required = not (isinstance(before, OnDemand) and isinstance(wanted.capacity, OnDemand))
     return [Difference(message, "UpdateTable", {"TableName": wanted.name} | parameters, required=required)]
 

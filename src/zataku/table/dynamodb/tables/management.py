@@ -25,7 +25,7 @@ from zataku.table.dynamodb.tables.differences import Difference, creation_parame
 
 _MIN_PAUSE_SECONDS = 0.02
 _MAX_PAUSE_SECONDS = 5.0
-# How long start() waits for a table, and how long index changes go on in the background.
+# How long start() waits for a table, and how long index changes continue in the background.
 _READY_SECONDS = 600.0
 _BACKFILL_SECONDS = 24 * 3600.0
 
@@ -51,14 +51,14 @@ class Tables:
             raise SchemaRefused("Two tables have the same name. Rename one.")
         for table in tables:
             check_table(table)
-        found = await asyncio.gather(*(describe_settings(self._client, table.name) for table in tables))
+        descriptions = await asyncio.gather(*(describe_settings(self._client, table.name) for table in tables))
         if not self._manage:
-            self.problems |= _check_unmanaged(tables, found)
+            self.problems |= _check_unmanaged(tables, descriptions)
             return
-        for table, stored in zip(tables, found, strict=True):
+        for table, stored in zip(tables, descriptions, strict=True):
             if stored is not None:
                 check_table_change(stored.schema, table)
-        await asyncio.gather(*map(self._apply_one, tables, found))
+        await asyncio.gather(*map(self._apply_one, tables, descriptions))
 
     async def _apply_one(self, table: TableSchema, stored: TableDescription | None) -> None:
         change = _TableChange(self._client, self._clock, table)
@@ -155,9 +155,9 @@ class _TableChange:
 
     def _remaining(self, stored: TableDescription) -> tuple[list[Difference], list[Difference]]:
         """The remaining differences, and those that can be removed now."""
-        found = differences(stored, self.table)
-        waiting = [change for change in found if change.is_index_change and stored.is_changing_index]
-        ready = [change for change in found if change not in waiting and change not in self._accepted]
+        changes = differences(stored, self.table)
+        waiting = [change for change in changes if change.is_index_change and stored.is_changing_index]
+        ready = [change for change in changes if change not in waiting and change not in self._accepted]
         if self._is_new:
             ready = [change for change in ready if change.operation != "UpdateTable"]
         return waiting + ready, ready
@@ -171,7 +171,7 @@ class _TableChange:
         except LacksCapability:
             if difference.operation != "UpdateContinuousBackups":
                 raise
-            # The service has no recovery: `facts` says so.
+            # The service has no recovery, which `facts` reports.
         except (SchemaRefused, BadInput) as problem:
             if problem.details.get("code") == "ResourceInUseException":
                 # Another process is changing the table.
@@ -194,11 +194,13 @@ class _TableChange:
         return None
 
 
-def _check_unmanaged(tables: Sequence[TableSchema], found: Sequence[TableDescription | None]) -> dict[str, list[str]]:
-    """Refuse tables that are not as the design says; returns the differences that the store works without."""
+def _check_unmanaged(
+    tables: Sequence[TableSchema], descriptions: Sequence[TableDescription | None]
+) -> dict[str, list[str]]:
+    """Refuse tables that differ from the design; returns the differences that the store works without."""
     required: list[str] = []
     optional: dict[str, list[str]] = {}
-    for table, stored in zip(tables, found, strict=True):
+    for table, stored in zip(tables, descriptions, strict=True):
         if stored is None:
             required.append(f"{table.name} is missing.")
             continue
@@ -211,7 +213,7 @@ def _check_unmanaged(tables: Sequence[TableSchema], found: Sequence[TableDescrip
         optional[table.name] = [difference.message for difference in differing if not difference.required]
     if required:
         raise SchemaRefused(
-            f"The tables are not as the design says, and this store may not change them. {' '.join(required)} "
+            f"The tables differ from the design, and this store may not change them. {' '.join(required)} "
             "Deploy the design's template, or open the store with manage=True.",
             differences=required,
         )

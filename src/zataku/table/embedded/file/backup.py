@@ -20,7 +20,7 @@ _PAGES_PER_STEP = 256
 def back_up(database: Database, destination: Path, report: Callable[[int, int], None], stop: Event) -> None:
     """Copy the store to a file that gets its name only when it is complete and verified."""
     if destination.exists():
-        raise BadInput(f"{destination} is there already. Choose another name.")
+        raise BadInput(f"{destination} exists already. Choose another name.")
     part = destination.with_name(destination.name + ".part")
     remove_files(part)
     try:
@@ -42,7 +42,7 @@ def back_up(database: Database, destination: Path, report: Callable[[int, int], 
 
 
 def copy_pages(source: Connection, destination: Path, report: Callable[[int, int], None], stop: Event) -> None:
-    """Copy all pages of one snapshot. Writers go on meanwhile: they do not touch a reader's snapshot."""
+    """Copy all pages of one snapshot. Writers continue: they do not touch a reader's snapshot."""
     target = connect(destination, writable=True)
     try:
         # The checksum VFS learns from the first page that this file has checksums. The copy may write that page last,
@@ -61,7 +61,7 @@ def copy_pages(source: Connection, destination: Path, report: Callable[[int, int
                 pages.step(_PAGES_PER_STEP)
                 report(pages.page_count - pages.remaining, pages.page_count)
         source.execute("COMMIT")
-        # A backup is a single file, without a log beside it.
+        # A backup is a single file, without a separate log.
         target.pragma("journal_mode", "delete")
     finally:
         target.close()
@@ -79,9 +79,9 @@ def verify(path: Path) -> None:
 def check_pages(connection: Connection, path: Path) -> None:
     """Refuse a file that is not a sound store."""
     check_format(connection, path)
-    found = connection.pragma("quick_check")
-    if found != "ok":
-        raise damaged(path, f"is damaged ({found})")
+    result = connection.pragma("quick_check")
+    if result != "ok":
+        raise damaged(path, f"is damaged ({result})")
 
 
 def sync_to_disk(path: Path) -> None:
@@ -94,7 +94,7 @@ def sync_to_disk(path: Path) -> None:
 
 
 def remove_files(path: Path) -> None:
-    """Delete a database file and what SQLite may have left beside it."""
+    """Delete a database file and the files that SQLite may have left next to it."""
     for suffix in ("", "-journal", "-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
@@ -102,7 +102,7 @@ def remove_files(path: Path) -> None:
 def _backup_error(database: Database, destination: Path, error: apsw.Error) -> BaseException:
     if is_full(error):
         return StoreFull(
-            f"The disk is too full for the backup {destination}. The store itself goes on. Free some space."
+            f"The disk is too full for the backup {destination}. The store itself continues. Free some space."
         )
     if isinstance(table_error(error, database.path), StoreDamaged) and not isinstance(error, apsw.CantOpenError):
         return database.translate(error)

@@ -1,4 +1,4 @@
-"""The thread that moves the write-ahead log into the file, beside the writer so that no call waits for it."""
+"""The thread that moves the write-ahead log into the file, in parallel to the writer so that no call waits for it."""
 
 from threading import Event, Thread
 from time import sleep
@@ -63,6 +63,6 @@ class Checkpointer:
                 connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
                 self.is_finished = True
             except apsw.FullError:
-                # The log stays in place and the writer goes on.
+                # The log stays in place and the writer continues.
                 sleep(_FULL_DISK_SECONDS)
             self._is_busy = False

@@ -2,7 +2,7 @@
 
 A DynamoDB table becomes an ordinary rowid table. Index rows hold keys only and point at the item by its id, so an item
 is written once however many indexes it is in; they are ordered by (index sort key, table key), so a page can continue
-after an item that was deleted meanwhile. Names carry numbers instead of the table's name, which may hold any character.
+after an item that has been deleted since. Names have numbers instead of the table's name, which may hold any character.
 """
 
 APPLICATION_ID = 0x5A544B55  # "ZTKU"

@@ -7,7 +7,7 @@ from time import sleep
 
 from zataku.table.backend.errors import StoreClosed
 
-# A process that only asks for the holder keeps the lock for less than this.
+# A process that only looks up the holder keeps the lock for less than this.
 _PROBE_SECONDS = 0.05
 
 

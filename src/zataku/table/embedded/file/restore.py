@@ -1,6 +1,6 @@
 """Restore of a store from a backup. At every moment the path holds either the old store or the new one, complete.
 
-The copy is made and verified beside the store while it is in use. The swap itself is one rename; the replaced store
+The copy is made and verified next to the store while it is in use. The swap itself is one rename; the replaced store
 stays as `<path>.before-restore` until the next restore.
 """
 
@@ -32,12 +32,12 @@ def _copy_path(path: Path) -> Path:
 
 
 def remove_unfinished_copy(path: Path) -> None:
-    """Delete what a restore left that did not get as far as the swap."""
+    """Delete the copy of a restore that stopped before the swap."""
     remove_files(_copy_path(path))
 
 
 def copy_backup(source: Path, path: Path, tables: Sequence[TableSchema], report: Callable[[int, int], None]) -> Path:
-    """A verified copy of the backup beside the store; a damaged or incompatible backup is refused."""
+    """A verified copy of the backup next to the store; a damaged or incompatible backup is refused."""
     if not source.is_file():
         raise BadInput(f"There is no backup {source}. Check the path.")
     if source.resolve() == path.resolve():
@@ -65,10 +65,10 @@ def copy_backup(source: Path, path: Path, tables: Sequence[TableSchema], report:
 def _copy_error(source: Path, copy: Path, error: apsw.Error) -> BaseException:
     if is_full(error):
         return StoreFull(f"The disk is too full for {copy}. The store was not touched. Free some space.")
-    known = table_error(error, source)
-    if isinstance(known, StoreDamaged):
+    translated = table_error(error, source)
+    if isinstance(translated, StoreDamaged):
         return StoreDamaged(f"The backup {source} is damaged ({error}). The store was not touched. Take another one.")
-    return error if known is None else known
+    return error if translated is None else translated
 
 
 def advance_commits(copy: Path, commits: int) -> None:
@@ -84,10 +84,10 @@ def advance_commits(copy: Path, commits: int) -> None:
 
 def swap_in(copy: Path, path: Path) -> None:
     """Put the copy in the place of the closed store, whose log is empty unless it was damaged."""
-    kept = replaced_path(path)
-    remove_files(kept)
+    replaced = replaced_path(path)
+    remove_files(replaced)
     for suffix in ("", "-wal"):
-        _link(path.with_name(path.name + suffix), kept.with_name(kept.name + suffix))
+        _link(path.with_name(path.name + suffix), replaced.with_name(replaced.name + suffix))
     # SQLite would replay an old log into the new file.
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
@@ -109,7 +109,7 @@ def _link(file: Path, name: Path) -> None:
 def restore_closed_store(
     source: Path, path: Path, tables: Sequence[TableSchema], report: Callable[[int, int], None]
 ) -> None:
-    """Restore a store that is not open, whatever state its file is in."""
+    """Restore a store that is not open, in any state of its file."""
     lock = FileLock(path)
     lock.acquire()
     try:

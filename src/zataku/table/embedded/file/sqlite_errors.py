@@ -14,7 +14,7 @@ def is_full(error: BaseException) -> bool:
 
 
 def table_error(error: apsw.Error, path: Path) -> TableError | None:
-    """The error that callers get, or None when it says nothing about the file or disk."""
+    """The error that callers get, or None when it does not concern the file or disk."""
     if is_full(error):
         return StoreFull(
             f"The disk that holds {path} is full. Nothing of this call was written and all that was acknowledged is "
@@ -31,7 +31,7 @@ def table_error(error: apsw.Error, path: Path) -> TableError | None:
 
 
 def damaged(path: Path, problem: str) -> StoreDamaged:
-    """The error of a file that the store does not go on with."""
+    """The error of a damaged file, which the store stops using."""
     return StoreDamaged(
         f"{path} {problem}. Nothing more is read or written. Check the disk, then restore a backup.", path=str(path)
     )

@@ -37,21 +37,21 @@ class Lookup(NamedTuple):
         rows: list[Any] = cursor.execute(session.catalog[table].select_item, (pk, sk)).fetchall()
         if not rows:
             return _NOT_FOUND
-        found: CachedItem = rows[0]
+        cached: CachedItem = rows[0]
         if not lagging:
-            session.cache_item(table, pk, sk, found)
-        return self._project(found)
+            session.cache_item(table, pk, sk, cached)
+        return self._project(cached)
 
     def from_cache(self, cache: ItemCache) -> SizedRow | None:
         """The item, if it is cached."""
-        found = None if self.lagging else cache.get(self[:3])
-        return None if found is None else self._project(found)
+        cached = None if self.lagging else cache.get(self[:3])
+        return None if cached is None else self._project(cached)
 
-    def _project(self, found: CachedItem) -> SizedRow:
+    def _project(self, cached: CachedItem) -> SizedRow:
         if self.attributes is None:
-            return found
-        item = unpack(found[0])
-        return {name: item[name] for name in self.attributes if name in item}, found[1]
+            return cached
+        item = unpack(cached[0])
+        return {name: item[name] for name in self.attributes if name in item}, cached[1]
 
 
 def prepare_lookup(catalog: Catalog, read: GetItem) -> Lookup:
@@ -76,9 +76,9 @@ def read_each(lookups: list[Lookup], session: ReadSession) -> list[SizedRow]:
 
 def read_snapshot(lookups: list[Lookup], session: ReadSession) -> list[SizedRow]:
     """Read every item from one snapshot, within the size limit of a transaction."""
-    found = read_each(lookups, session)
-    check_transaction_size(sum(size for _, size in found))
-    return found
+    rows = read_each(lookups, session)
+    check_transaction_size(sum(size for _, size in rows))
+    return rows
 
 
 def charge_get(consumed: ConsumedCapacity, read: GetItem, size: int) -> None:

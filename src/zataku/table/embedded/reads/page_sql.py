@@ -73,7 +73,7 @@ def bounds_of(sort_key: KeyAttribute | None, key_range: KeyRange | None) -> Boun
     if key_range.sign == "between":
         high = encode_key(sort_key, key_range.high, SORT_KEY_BYTES)
         if high < low:
-            raise BadInput("The upper end of the range lies below its lower end. Swap them.")
+            raise BadInput("The upper end of the range is below its lower end. Swap them.")
         return Bounds(low, True, high, True)
     if key_range.sign == "=":
         return Bounds(low, True, low, True)
@@ -141,9 +141,9 @@ def _add_bounds(column: str, bounds: Bounds, conditions: list[str], bindings: li
         bindings.append(bounds.high)
 
 
-def _check_partition(expected: bytes, given: bytes) -> None:
-    if expected != given:
-        raise BadCursor("The position lies in another partition. Start from the first page.")
+def _check_partition(expected: bytes, actual: bytes) -> None:
+    if expected != actual:
+        raise BadCursor("The position is in another partition. Start from the first page.")
 
 
 def scan_query(table: TableSchema, index: IndexSchema | None, read: ScanItems) -> PageQuery:

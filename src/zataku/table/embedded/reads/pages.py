@@ -24,7 +24,7 @@ from zataku.table.embedded.reads.reader import ReadSession
 from zataku.table.embedded.rows import position_of
 
 _NO_LIMIT = -1
-# Up to so many rows are fetched at once, which is faster than one by one; more could be far more than a page.
+# Up to this many rows are fetched at once, which is faster than one by one; more could be far more than a page.
 _MAX_ROWS_AT_ONCE = 64
 
 
@@ -87,18 +87,18 @@ class PageRead:
             entries = _read_entries(session, self._lagging, sql, bindings, self._projected, self._fetches_items)
             return self._entry_page(table, entries)
         at_once = limit is not None and limit <= _MAX_ROWS_AT_ONCE
-        found, size = _read_items(session, self._lagging, sql, bindings, at_once)
+        packed_items, size = _read_items(session, self._lagging, sql, bindings, at_once)
         resume: Position | None = None
-        if found and (size > PAGE_BYTES or len(found) == limit):
-            resume = position_of(table.schema, self._index, unpack(found[-1]))
-        rows = self._filtered(found)
-        return PageResult(Rows([] if self._count_only else rows, resume, len(rows), len(found)), size, ())
+        if packed_items and (size > PAGE_BYTES or len(packed_items) == limit):
+            resume = position_of(table.schema, self._index, unpack(packed_items[-1]))
+        rows = self._filtered(packed_items)
+        return PageResult(Rows([] if self._count_only else rows, resume, len(rows), len(packed_items)), size, ())
 
-    def _filtered(self, found: list[bytes]) -> list[Row]:
+    def _filtered(self, packed_items: list[bytes]) -> list[Row]:
         if self._filter is None and (self._returned is None or self._count_only):
-            return [*found]
+            return [*packed_items]
         rows: list[Row] = []
-        for packed in found:
+        for packed in packed_items:
             item: Item = unpack(packed)
             if self._filter is None or holds(self._filter, item):
                 names = self._returned
@@ -160,40 +160,40 @@ def _read_items(
         if size <= PAGE_BYTES:
             return [item for item, _ in rows], size
         return _first_page(rows)
-    found, size = _first_page(cursor)
+    items, size = _first_page(cursor)
     if size > PAGE_BYTES:
         # A statement that is not read to its end would keep the transaction's snapshot.
         cursor.close(True)
-    return found, size
+    return items, size
 
 
 def _first_page(rows: Iterable[tuple[Any, ...]]) -> tuple[list[bytes], int]:
     """Rows up to and including the one that makes the page too large."""
-    found: list[bytes] = []
+    items: list[bytes] = []
     size = 0
     for item, item_size in rows:
-        found.append(item)
+        items.append(item)
         size += item_size
         if size > PAGE_BYTES:
             break
-    return found, size
+    return items, size
 
 
 def _attributes(
-    table: StoredTable, index: IndexSchema | None, wanted: tuple[str, ...] | None
+    table: StoredTable, index: IndexSchema | None, requested: tuple[str, ...] | None
 ) -> tuple[tuple[str, ...] | None, tuple[str, ...] | None]:
     """The attributes that a filter sees and those that are returned; None for all."""
     projected = None if index is None else table.schema.projected(index)
     if index is None or projected is None:
-        return None, wanted
+        return None, requested
     names = tuple(sorted(projected))
-    if wanted is None:
+    if requested is None:
         return names, names
     if index.local:
         # What a local index lacks is fetched from the table.
-        return None, wanted
-    check_projection(table.schema, index, wanted)
-    return names, wanted
+        return None, requested
+    check_projection(table.schema, index, requested)
+    return names, requested
 
 
 def _covers(projected: frozenset[str], read: QueryItems | ScanItems) -> bool:

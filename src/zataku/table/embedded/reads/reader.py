@@ -43,9 +43,9 @@ class ReadSession:
         self._cache_generation = self._database.item_cache.generation
         self.connection.execute("BEGIN")
 
-    def cache_item(self, table: str, pk: bytes, sk: bytes, found: CachedItem) -> None:
+    def cache_item(self, table: str, pk: bytes, sk: bytes, item: CachedItem) -> None:
         """Put an item that was just read into the item cache."""
-        self._database.item_cache.add((table, pk, sk), found, self._cache_generation)
+        self._database.item_cache.add((table, pk, sk), item, self._cache_generation)
 
     def new_cursor(self, lagging: bool) -> Cursor:
         """A cursor that the read may close."""

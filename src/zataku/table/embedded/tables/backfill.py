@@ -1,6 +1,6 @@
 """Backfill of a new index, a portion at a time between batches.
 
-From the moment an index is declared every write maintains it; the backfill adds the items that were there before. Its
+From the moment an index is declared every write maintains it; the backfill adds the items that existed before. Its
 progress is committed with each portion, so it continues after a restart.
 """
 
@@ -31,18 +31,18 @@ class IndexBackfill:
         row = group.fetch_one("SELECT walked FROM indexes WHERE number = ?", index.number)
         if row is None or row[0] is None:
             return True
-        found = group.fetch_all(
+        rows = group.fetch_all(
             f"SELECT id, pk, sk, item FROM {table.items} WHERE id > ? ORDER BY id LIMIT ?", row[0], PORTION_ITEMS
         )
-        for row_id, pk, sk, packed in found:
+        for row_id, pk, sk, packed in rows:
             key = index_key_if_valid(index.schema, unpack(packed))
             if key is not None:
                 group.execute(index.insert, *key, pk, sk, row_id)
-        is_done = len(found) < PORTION_ITEMS
-        self._done += len(found)
+        is_done = len(rows) < PORTION_ITEMS
+        self._done += len(rows)
         group.execute(
             "UPDATE indexes SET walked = ?, done = ?, total = max(total, ?) WHERE number = ?",
-            None if is_done else found[-1][0],
+            None if is_done else rows[-1][0],
             self._done,
             self._done,
             index.number,

@@ -85,7 +85,7 @@ def _change_table(group: WriteGroup, stored: StoredTable, table: TableSchema) ->
     for index in stored.indexes:
         new = new_indexes.pop(index.schema.name, None)
         if new is not None and new.keys == index.schema.keys and new.local == index.schema.local:
-            # A projection is apply_update when reading, so it changes with the schema alone.
+            # A projection is applied when reading, so it changes with the schema alone.
             group.execute("UPDATE indexes SET schema = ? WHERE number = ?", msgspec.json.encode(new), index.number)
             continue
         group.execute(layout.drop_index(index.number))

@@ -13,7 +13,7 @@ _MAX_EXPIRED_SECONDS = 5 * 365 * 24 * 60 * 60
 def delete_expired(table_name: str, now: float, limit: int, group: WriteGroup) -> tuple[int, bool]:
     """Delete a portion of expired items; returns how many, and whether there may be more.
 
-    It runs inside the write, so an item that was refreshed meanwhile is seen as it is now.
+    It runs inside the write, so an item that was refreshed before it is seen in its current state.
     """
     table = group.catalog[table_name]
     portion = min(limit, PORTION_ITEMS)
@@ -21,9 +21,9 @@ def delete_expired(table_name: str, now: float, limit: int, group: WriteGroup) -
         f"SELECT id, pk, sk, expires, item, size FROM {table.items} "
         "WHERE expires IS NOT NULL AND expires <= ? AND expires > ? ORDER BY expires LIMIT ?"
     )
-    found = group.fetch_all(sql, int(now), int(now) - _MAX_EXPIRED_SECONDS, portion)
+    rows = group.fetch_all(sql, int(now), int(now) - _MAX_EXPIRED_SECONDS, portion)
     deleted = 0
-    for row_id, pk, sk, expires, packed, size in found:
+    for row_id, pk, sk, expires, packed, size in rows:
         row = StoredRow(row_id, packed, size)
         current = expiry_second(table.schema.ttl, row.item)
         if current != expires:
@@ -32,7 +32,7 @@ def delete_expired(table_name: str, now: float, limit: int, group: WriteGroup) -
             continue
         group.delete(table, pk, sk, row, expired=True)
         deleted += 1
-    return deleted, len(found) == portion
+    return deleted, len(rows) == portion
 
 
 class ExpiryBackfill:
@@ -48,13 +48,13 @@ class ExpiryBackfill:
         if row is None or row[0] is None:
             return True
         sql = f"SELECT id, expires, item FROM {table.items} WHERE id > ? ORDER BY id LIMIT ?"
-        found = group.fetch_all(sql, row[0], PORTION_ITEMS)
-        for row_id, old, packed in found:
+        rows = group.fetch_all(sql, row[0], PORTION_ITEMS)
+        for row_id, old, packed in rows:
             new = expiry_second(table.schema.ttl, unpack(packed))
             if new != old:
                 group.execute(f"UPDATE {table.items} SET expires = ? WHERE id = ?", new, row_id)
-        is_done = len(found) < PORTION_ITEMS
-        last = None if is_done else found[-1][0]
+        is_done = len(rows) < PORTION_ITEMS
+        last = None if is_done else rows[-1][0]
         group.execute("UPDATE tables SET ttl_walked = ? WHERE number = ?", last, table.number)
         return is_done
 

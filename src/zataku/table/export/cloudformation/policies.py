@@ -38,18 +38,18 @@ def policy_document(
 
 
 def template_policy(rights: Permissions, env: str) -> PolicyDocument:
-    """The same policy for a template, which knows its own partition, region and account."""
+    """The same policy for a template, with the partition, region and account of its stack."""
     return statements(rights, env, arn)
 
 
 def statements(rights: Permissions, env: str, to_resource: ToResource) -> PolicyDocument:
     """A policy document with up to three statements a grant: items, queries with their indexes, the stream."""
-    made = [
+    entries = [
         {"Effect": "Allow", "Action": [f"dynamodb:{action}" for action in actions], "Resource": resources}
         for grant in rights.grants
         for actions, resources in _parts(grant, grant.table.schema(env).name, to_resource)
     ]
-    document: PolicyDocument = {"Version": "2012-10-17", "Statement": made}
+    document: PolicyDocument = {"Version": "2012-10-17", "Statement": entries}
     size = len("".join(msgspec.json.encode(document).decode().split()))
     if size > _LARGEST_POLICY:
         raise DesignError(

@@ -16,28 +16,28 @@ def scaling_resources(table: Table, env: str) -> Iterator[NamedResource]:
     ends = {"Read": (capacity.reads, capacity.max_reads), "Write": (capacity.writes, capacity.max_writes)}
     indexes = [index.schema.name for index in table.indexes.values() if not index.schema.local]
     for index in (None, *indexes):
-        for direction, (least, most) in ends.items():
-            if most is None:
+        for direction, (minimum, maximum) in ends.items():
+            if maximum is None:
                 continue
             name = f"{design_name(table)}-{index or ''}-{direction}"
             target = logical_id(name, "Scaling")
-            yield target, _target(table, index, direction, least, most)
+            yield target, _target(table, index, direction, minimum, maximum)
             policy = _policy(f"{table.schema(env).name}-{index or 'table'}-{direction.lower()}", target, direction)
             policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] = capacity.target
             yield logical_id(name, "ScalingPolicy"), policy
 
 
-def _target(table: Table, index: str | None, direction: str, least: int, most: int) -> dict[str, Any]:
+def _target(table: Table, index: str | None, direction: str, minimum: int, maximum: int) -> dict[str, Any]:
     kind = "table" if index is None else "index"
-    where = f"table/${{{table_id(table)}}}" + ("" if index is None else f"/index/{index}")
+    resource_id = f"table/${{{table_id(table)}}}" + ("" if index is None else f"/index/{index}")
     return {
         "Type": "AWS::ApplicationAutoScaling::ScalableTarget",
         "Properties": {
             "ServiceNamespace": "dynamodb",
-            "ResourceId": {"Fn::Sub": where},
+            "ResourceId": {"Fn::Sub": resource_id},
             "ScalableDimension": f"dynamodb:{kind}:{direction}CapacityUnits",
-            "MinCapacity": least,
-            "MaxCapacity": most,
+            "MinCapacity": minimum,
+            "MaxCapacity": maximum,
         },
     }
 

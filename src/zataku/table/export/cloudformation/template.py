@@ -48,39 +48,45 @@ def template(
 ) -> Template:
     """The template of some tables in one environment, with a policy for each function of a permission matrix.
 
-    The parameter `AlarmTopicArn` names the SNS topic that alarms go to; left empty, they only appear in CloudWatch.
+    The parameter `AlarmTopicArn` names the SNS topic that alarms are sent to; when empty, they only appear in
+    CloudWatch.
     `store_table` adds the store's own table, which one template of an environment must have when stores are opened
-    with `manage` off, and the policy to open a store, which every function takes beside its own.
+    with `manage` off, and the policy to open a store, which every function needs in addition to its own.
     """
     if not tables:
         raise DesignError("A template needs at least one table.")
     missing = [table for table in (rights.tables if rights else ()) if table not in tables]
     if missing:
         raise DesignError(f"The permission matrix names {missing[0].name}, which is not in the template. Add it.")
-    functions = [_policy(made, env) for made in rights or ()]
+    functions = [_policy(permissions, env) for permissions in rights or ()]
     if store_table:
         functions += [_opening_policy(tables, env)] if rights else []
         tables = (*tables, STORE_TABLE)
-    whole: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": _description(tables, env)}
+    document: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": _description(tables, env)}
     if any(table.alarms for table in tables):
-        whole |= _ALARM_TOPIC
-    whole["Resources"] = join_named([*(made for table in tables for made in _resources(table, env)), *functions])
-    whole["Outputs"] = join_named(
-        [*(made for table in tables for made in _outputs(table)), *(_policy_output(name) for name, _ in functions)]
+        document |= _ALARM_TOPIC
+    document["Resources"] = join_named(
+        [*(resource for table in tables for resource in _resources(table, env)), *functions]
     )
-    _check_limits(whole)
-    return whole
+    document["Outputs"] = join_named(
+        [
+            *(named_output for table in tables for named_output in _outputs(table)),
+            *(_policy_output(name) for name, _ in functions),
+        ]
+    )
+    _check_limits(document)
+    return document
 
 
-def to_json(whole: Template) -> str:
+def to_json(document: Template) -> str:
     """The template as JSON text, in the order in which it was made."""
-    return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
-def to_yaml(whole: Template) -> str:
+def to_yaml(document: Template) -> str:
     """The template as YAML text, in the order in which it was made."""
     # A copy without shared parts: YAML would write those as aliases, which CloudFormation does not read.
-    plain = msgspec.json.decode(msgspec.json.encode(whole))
+    plain = msgspec.json.decode(msgspec.json.encode(document))
     return msgspec.yaml.encode(plain).decode()
 
 
@@ -100,7 +106,7 @@ def _resources(table: Table, env: str) -> Iterator[NamedResource]:
     yield from scaling_resources(table, env)
     indexes = tuple(index.name for index in schema.indexes if not index.local)
     target = AlarmTarget(reference(table_id(table)), indexes, schema.capacity)
-    for alarm in (made for declared in table.alarms for made in cloudwatch_alarms(target, declared)):
+    for alarm in (alarm for declared in table.alarms for alarm in cloudwatch_alarms(target, declared)):
         properties = {
             "AlarmName": f"{schema.name}-{alarm.name}",
             "AlarmDescription": alarm.description,
@@ -159,9 +165,9 @@ def _description(tables: Sequence[Table], env: str) -> str:
     return f"Tables of {env}: {names}.".encode()[:_DESCRIPTION_BYTES].decode(errors="ignore")
 
 
-def _check_limits(whole: Template) -> None:
-    counts = (("resources", len(whole["Resources"]), _RESOURCES), ("outputs", len(whole["Outputs"]), _OUTPUTS))
-    sizes = (*counts, ("bytes", len(to_json(whole).encode()), _TEMPLATE_BYTES))
+def _check_limits(document: Template) -> None:
+    counts = (("resources", len(document["Resources"]), _RESOURCES), ("outputs", len(document["Outputs"]), _OUTPUTS))
+    sizes = (*counts, ("bytes", len(to_json(document).encode()), _TEMPLATE_BYTES))
     for unit, count, maximum in sizes:
         if count > maximum:
             raise DesignError(

@@ -49,8 +49,8 @@ def reads_of(table: Table, pattern: ReadPattern) -> list[ReadRequest]:
         # No text with a placeholder was accepted, so the design's own example is shown.
         for call in call_with_samples(pattern).accepted:
             result = cast("Query[Any] | Key[Any]", call.result)
-            asked = result.span if isinstance(result, Query) else result
-            reads.append(_read_request(table, asked, call.arguments))
+            request = result.span if isinstance(result, Query) else result
+            reads.append(_read_request(table, request, call.arguments))
     return list(dict.fromkeys(reads))
 
 
@@ -58,13 +58,13 @@ def _read_request(table: Table, result: Any, arguments: Arguments) -> ReadReques
     if isinstance(result, Key):
         return _item_request(table, cast("Key[Any]", result), arguments)
     span: Span = result
-    place = span.index or table
-    condition = [f"{place.pk.name} = {_with_names(table, span.index, place.pk, span.pk, arguments)}"]
-    if span.range is not None and place.sk is not None:
-        low = _with_names(table, span.index, place.sk, span.range.low, arguments)
-        name, sign = place.sk.name, span.range.sign
+    source = span.index or table
+    condition = [f"{source.pk.name} = {_with_names(table, span.index, source.pk, span.pk, arguments)}"]
+    if span.range is not None and source.sk is not None:
+        low = _with_names(table, span.index, source.sk, span.range.low, arguments)
+        name, sign = source.sk.name, span.range.sign
         if span.range.high is not None:
-            high = _with_names(table, span.index, place.sk, span.range.high, arguments)
+            high = _with_names(table, span.index, source.sk, span.range.high, arguments)
             condition.append(f"{name} BETWEEN {low} AND {high}")
         else:
             condition.append(f"{name} {'begins_with' if sign == 'begins' else sign} {low}")
@@ -73,8 +73,8 @@ def _read_request(table: Table, result: Any, arguments: Arguments) -> ReadReques
 
 def _item_request(table: Table, key: Key[Any], arguments: Arguments) -> ReadRequest:
     binding = next(binding for binding in table.bindings if binding.entity is key.entity)
-    given = [*arguments.values()]
-    fixed = {name: str(value) for name, value in key.fields.items() if arguments and value not in given}
+    values = [*arguments.values()]
+    fixed = {name: str(value) for name, value in key.fields.items() if arguments and value not in values}
     lines = (f"{name} = {key_notation(binding, template, fixed)}" for name, template in binding.key_templates.items())
     return ReadRequest("GetItem", None, tuple(lines))
 

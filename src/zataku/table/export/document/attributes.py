@@ -7,13 +7,8 @@ import msgspec
 from msgspec import Struct
 
 from zataku.table.export.document.notation import code_span, key_notation
-from zataku.table.export.document.type_descriptions import (
-    constraints_of,
-    defaults_of,
-    description_of,
-    structs_in,
-    type_name,
-)
+from zataku.table.export.document.type_descriptions import constraints_of, description_of, structs_in, type_name
+from zataku.table.schema.analysis.sample_values import defaults_of
 from zataku.table.schema.codec import StoredField, accepts_none, stored_fields
 from zataku.table.schema.entity import Derived
 from zataku.table.schema.entity_bindings import Binding
@@ -49,18 +44,18 @@ def part_rows(part: type[Struct]) -> Iterator[tuple[str, ...]]:
 
 def parts_of(binding: Binding[Any]) -> list[type[Struct]]:
     """Every struct inside the entity's items, once, in the order in which it appears."""
-    found: dict[type[Struct], None] = {}
+    parts: dict[type[Struct], None] = {}
 
     def collect(annotation: Any) -> None:
         for part in structs_in(annotation):
-            if part not in found:
-                found[part] = None
+            if part not in parts:
+                parts[part] = None
                 for field in stored_fields(part):
                     collect(field.annotation)
 
     for field in binding.fields.values():
         collect(field.annotation)
-    return list(found)
+    return list(parts)
 
 
 def remarks(binding: Binding[Any]) -> Iterator[str]:

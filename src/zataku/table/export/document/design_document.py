@@ -1,4 +1,4 @@
-"""The design document: what a table holds and answers, written from its declaration."""
+"""The design document: the items and access patterns of a table, written from its declaration."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,8 +51,8 @@ def design_document(
     """
     if not tables:
         raise DesignError("A design document needs at least one table.")
-    shown = _fullest(examples)
-    body = [part for table in tables for part in _table_section(table, env, shown)]
+    fullest_examples = _fullest(examples)
+    body = [part for table in tables for part in _table_section(table, env, fullest_examples)]
     if rights is not None:
         body += _rights(rights)
     if departures:

@@ -69,8 +69,8 @@ def _cost_row(table: Table, binding: Binding[Any], examples: Examples) -> tuple[
         size = item_size(example)
         row += [f"{size:,}", f"{_write_units(table, example):g}", f"{cost.read(size, False):g}"]
     if largest is None or largest > ITEM_BYTES:
-        why = "no limit" if largest is None else f"{largest:,}, above 400 KB"
-        return (*row, why, "–", "–")
+        remark = "no limit" if largest is None else f"{largest:,}, above 400 KB"
+        return (*row, remark, "–", "–")
     indexes = _index_count(table, example) if example is not None else 0
     return (*row, f"{largest:,}", f"{cost.write(0, largest) * (1 + indexes):g}", f"{cost.read(largest, False):g}")
 

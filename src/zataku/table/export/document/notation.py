@@ -45,8 +45,8 @@ def slot_notation(binding: Binding[Any], part: Slot) -> str:
 
 def attribute_name(binding: Binding[Any], field: str) -> str:
     """The name of a field on disk; that of a derived value is its own."""
-    found = binding.fields.get(field)
-    return field if found is None else found.attribute
+    stored = binding.fields.get(field)
+    return field if stored is None else stored.attribute
 
 
 def _cell(text: str) -> str:

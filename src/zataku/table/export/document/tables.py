@@ -89,7 +89,7 @@ def alarm_section(table: Table, env: str, level: str) -> Iterator[str]:
     schema = table.schema(env)
     indexes = tuple(index.name for index in schema.indexes if not index.local)
     target = AlarmTarget(schema.name, indexes, schema.capacity)
-    alarms = [made for alarm in table.alarms for made in cloudwatch_alarms(target, alarm)]
+    alarms = [cloudwatch_alarm for alarm in table.alarms for cloudwatch_alarm in cloudwatch_alarms(target, alarm)]
     yield markdown_table(("Alarm", "Fires when"), ((code_span(alarm.name), alarm.description) for alarm in alarms))
 
 
@@ -107,11 +107,11 @@ def _key(key: KeyAttribute) -> str:
 
 def _capacity(capacity: Capacity) -> str:
     maxima = (("read", capacity.max_reads), ("write", capacity.max_writes))
-    most = " and ".join(f"{units:,} {name} units" for name, units in maxima if units is not None)
+    maximum = " and ".join(f"{units:,} {name} units" for name, units in maxima if units is not None)
     if isinstance(capacity, OnDemand):
-        return f"on demand, at most {most} a second" if most else "on demand"
+        return f"on demand, at most {maximum} a second" if maximum else "on demand"
     steady = f"{capacity.reads:,} read units and {capacity.writes:,} write units a second"
-    return f"{steady}, growing to {most} to stay near {capacity.target} % in use" if most else steady
+    return f"{steady}, growing to {maximum} to stay near {capacity.target} % in use" if maximum else steady
 
 
 def _index_row(index: IndexSchema) -> tuple[str, ...]:
@@ -171,8 +171,8 @@ def _order_text(table: Table, read: ReadRequest) -> str:
 
 
 def _result_name(table: Table, kind: type[Any]) -> str:
-    whole = table.views.get(kind)
-    if whole is None:
+    entity = table.views.get(kind)
+    if entity is None:
         return code_span(kind.__name__)
     names = ", ".join(code_span(field.attribute) for field in stored_fields(kind))
-    return f"{code_span(kind.__name__)} ({names} of {code_span(whole.__name__)})"
+    return f"{code_span(kind.__name__)} ({names} of {code_span(entity.__name__)})"

@@ -1,19 +1,17 @@
 """Descriptions of field types: the type on disk and the limits of its values."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from types import NoneType
 from typing import Any, get_args, get_origin
 from uuid import UUID
 
-from msgspec import NODEFAULT, Meta, Struct
-from msgspec.structs import fields as struct_fields
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from zataku.table.export.document.notation import code_span
-from zataku.table.schema.analysis.annotations import PlainType, plain_types
+from zataku.table.schema.analysis.annotations import LISTS, MAPS, SETS, PlainType, plain_types
 from zataku.table.schema.analysis.regex import readable_pattern
 
 _PLAIN: dict[Any, str] = {
@@ -37,9 +35,6 @@ _TEXT_FORMATS: dict[Any, str] = {
     timedelta: "duration in ISO 8601",
     UUID: "UUID",
 }
-LISTS = (list, tuple, Sequence)
-SETS = (set, frozenset, AbstractSet)
-MAPS = (dict, Mapping)
 
 
 def type_name(annotation: Any) -> str:
@@ -49,8 +44,8 @@ def type_name(annotation: Any) -> str:
 
 def constraints_of(annotation: Any) -> str:
     """The limits on a value, those of its members included; `Meta(title=...)` stands for all of them."""
-    found = [limit for plain in _types(annotation) for limit in _limits(plain)]
-    return "; ".join(dict.fromkeys(found))
+    limits = [limit for plain in _types(annotation) for limit in _limits(plain)]
+    return "; ".join(dict.fromkeys(limits))
 
 
 def description_of(annotation: Any) -> str:
@@ -68,11 +63,6 @@ def structs_in(annotation: Any) -> Iterator[type[Struct]]:
         elif get_origin(kind) in (*LISTS, *SETS, *MAPS):
             for inner in get_args(kind):
                 yield from structs_in(inner)
-
-
-def defaults_of(kind: type[Struct]) -> dict[str, Any]:
-    """The values that fields have when none is given, by field."""
-    return {field.name: field.default for field in struct_fields(kind) if field.default is not NODEFAULT}
 
 
 def _types(annotation: Any) -> list[PlainType]:
@@ -127,12 +117,12 @@ def _limits(plain: PlainType) -> Iterator[str]:
 def _limits_of_number(plain: PlainType) -> tuple[Any, Any]:
     if plain.type is int:
         return plain.minimum, plain.maximum
-    least = [end for meta in plain.metas for end in _given(meta, "ge", "gt")]
-    most = [end for meta in plain.metas for end in _given(meta, "le", "lt")]
-    return max(least, default=None), min(most, default=None)
+    minima = [end for meta in plain.metas for end in _declared_ends(meta, "ge", "gt")]
+    maxima = [end for meta in plain.metas for end in _declared_ends(meta, "le", "lt")]
+    return max(minima, default=None), min(maxima, default=None)
 
 
-def _given(meta: Meta, closed: str, open_end: str) -> list[float]:
+def _declared_ends(meta: Meta, closed: str, open_end: str) -> list[float]:
     return [end for end in (getattr(meta, closed), getattr(meta, open_end)) if end is not None]
 
 

@@ -83,9 +83,9 @@ def _conditions(step: Step[Any]) -> Iterator[str]:
         yield f"if {binding_of(step.kind).version or 'what changes'} is still as read"
         return
     if isinstance(step, CheckAbsent) or (isinstance(step, Put) and step.if_absent):
-        yield "if there is none"
+        yield "if none exists"
     when = None if isinstance(step, CheckAbsent) else step.when
     if when is not None:
         yield f"on condition of {', '.join(attributes_read(when.expression))}"
     elif isinstance(step, Update | Check):
-        yield "if it is there"
+        yield "if it exists"

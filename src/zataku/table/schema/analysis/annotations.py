@@ -1,6 +1,7 @@
-"""What a field's annotation says about its values: plain types, choices and limits."""
+"""Facts about a field's values from its annotation: plain types, choices and limits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from enum import Enum
 from math import ceil, floor
@@ -14,12 +15,15 @@ from zataku.table.schema.entity import Derived
 from zataku.table.schema.entity_bindings import Binding
 
 NUMBERS = (int, float, Decimal)
+LISTS = (list, tuple, Sequence)
+SETS = (set, frozenset, AbstractSet)
+MAPS = (dict, Mapping)
 
 
 class PlainType(Struct, frozen=True):
     """One of the plain types that a value may have, with every limit declared on the way to it.
 
-    `is_named` says that a NewType names it.
+    `is_named` is True when a NewType names it.
     """
 
     type: Any
@@ -66,8 +70,8 @@ def plain_types(annotation: Any, metas: tuple[Meta, ...] = (), is_named: bool = 
     """The plain types behind Annotated, NewType and unions; None is one of them."""
     if get_origin(annotation) is Annotated:
         inner, *notes = get_args(annotation)
-        found = tuple(note for note in notes if isinstance(note, Meta))
-        yield from plain_types(inner, (*metas, *found), is_named)
+        own_metas = tuple(note for note in notes if isinstance(note, Meta))
+        yield from plain_types(inner, (*metas, *own_metas), is_named)
     elif isinstance(annotation, NewType):
         yield from plain_types(annotation.__supertype__, metas, True)
     elif get_origin(annotation) in (Union, UnionType):
@@ -101,12 +105,12 @@ def _annotation(binding: Binding[Any], field: str) -> Any:
 
 def choices_of_field(binding: Binding[Any], field: str) -> tuple[Any, ...] | None:
     """The values a field can have where its type lists them all."""
-    found: list[Any] = []
+    choices: list[Any] = []
     for plain in types_of_field(binding, field):
         if plain.choices is None:
             return None
-        found += plain.choices
-    return tuple(found) or None
+        choices += plain.choices
+    return tuple(choices) or None
 
 
 def key_type(plain: PlainType) -> KeyType | None:

@@ -105,8 +105,8 @@ def _sample(node: _Node) -> str | None:
         case _Character():
             return _sample_character(node.source)
         case _Repeat():
-            once = _sample(node.node)
-            return None if once is None else once * max(1, node.least)
+            text = _sample(node.node)
+            return None if text is None else text * max(1, node.least)
         case _Sequence():
             texts = [_sample(part) for part in node.nodes]
             known = [text for text in texts if text is not None]

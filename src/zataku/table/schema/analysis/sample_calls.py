@@ -42,7 +42,7 @@ class SampleCalls(Struct, frozen=True):
 
     @property
     def is_design_error(self) -> bool:
-        """True when the pattern contradicts the design, whatever its arguments."""
+        """True when the pattern contradicts the design, with any arguments."""
         return isinstance(self.problem, DesignError | StrongReadRefused)
 
 
@@ -67,7 +67,7 @@ def call_with_samples(pattern: ReadPattern) -> SampleCalls:
 
 
 def sample_queries(table: Table) -> Iterator[tuple[QueryPattern[..., Any], list[Query[Any]]]]:
-    """The queries of a table with what each asks for."""
+    """The query patterns of a table, each with the queries that its sample calls gave."""
     for pattern in table.patterns.values():
         if isinstance(pattern, QueryPattern):
             yield pattern, call_with_samples(pattern).results

@@ -1,8 +1,6 @@
 """Sample values that fit their annotations: for examples in documents, and for calls of access patterns."""
 
 import re
-from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from datetime import UTC, date, datetime, time, timedelta
 from enum import Enum
 from types import NoneType
@@ -14,15 +12,11 @@ from msgspec.structs import fields as struct_fields
 
 from zataku.table.backend.errors import TableError
 from zataku.table.backend.values import Item
-from zataku.table.schema.analysis.annotations import NUMBERS, PlainType, plain_types
+from zataku.table.schema.analysis.annotations import LISTS, MAPS, NUMBERS, SETS, PlainType, plain_types
 from zataku.table.schema.analysis.regex import matching_text
 from zataku.table.schema.codec import stored_fields
 from zataku.table.schema.entity import Entity, binding_of
 from zataku.table.schema.entity_bindings import Binding
-
-LISTS = (list, tuple, Sequence)
-SETS = (set, frozenset, AbstractSet)
-MAPS = (dict, Mapping)
 
 _UUID = "456e7890-e89b-42d3-a456-426614174001"
 _MOMENT = datetime(2026, 2, 21, 10, 30, tzinfo=UTC)
@@ -83,8 +77,8 @@ def sample_choices(plain: PlainType) -> tuple[Any, ...] | None:
 
 def sample_number(plain: PlainType, offset: int = 0) -> Any:
     """A number within the limits of its type: 1 and `offset` where they allow that."""
-    least = (1 if plain.minimum is None else max(1, plain.minimum)) + offset
-    return plain.type(least if plain.maximum is None else min(least, plain.maximum))
+    number = (1 if plain.minimum is None else max(1, plain.minimum)) + offset
+    return plain.type(number if plain.maximum is None else min(number, plain.maximum))
 
 
 def sample_of_type(name: str, plain: PlainType) -> Any:

@@ -1,7 +1,6 @@
 """The most bytes that a value of a type can have."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from math import inf
@@ -13,7 +12,7 @@ from msgspec import Struct
 
 from zataku.table.backend.limits import PARTITION_KEY_BYTES
 from zataku.table.backend.values import size_of
-from zataku.table.schema.analysis.annotations import NUMBERS, PlainType, plain_types
+from zataku.table.schema.analysis.annotations import LISTS, MAPS, NUMBERS, SETS, PlainType, plain_types
 from zataku.table.schema.analysis.regex import text_bounds
 from zataku.table.schema.codec import stored_fields, to_value
 
@@ -37,9 +36,6 @@ _FIXED: dict[Any, int] = {
     time: 31,
     timedelta: 42,
 }
-_LISTS = (list, tuple, Sequence)
-_SETS = (set, frozenset, AbstractSet)
-_MAPS = (dict, Mapping)
 
 
 class SizeBound(Struct, frozen=True):
@@ -88,11 +84,11 @@ def _bound(plain: PlainType, place: str, enclosing: tuple[Any, ...]) -> SizeBoun
         parts = [max_value_size(part, f"{place}[{at}]", enclosing) for at, part in enumerate(inside)]
         return _combined(parts, _FRAME + sum(_MEMBER + (part.bytes or 0) for part in parts))
     parts = [max_value_size(part, f"{place}[]", enclosing) for part in inside if part is not Ellipsis]
-    if origin in _LISTS:
+    if origin in LISTS:
         return _members(plain.max_length, parts, place, (_FRAME, _MEMBER))
-    if origin in _SETS:
+    if origin in SETS:
         return _members(_max_members(plain.max_length, inside[0]), parts, place, (0, 0))
-    if origin in _MAPS:
+    if origin in MAPS:
         return _members(_max_members(plain.max_length, inside[0]), parts, place, (_FRAME, _MEMBER))
     return SizeBound(None, (place,))
 
