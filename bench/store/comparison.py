@@ -14,7 +14,7 @@ UNIT = "calls/s"
 AIM_RAW = 0.4
 AIM_WRITES = 4.0
 AIM_READS = 5.0
-# Inputs are made for a little more than the time of a measurement; the caps bound memory for the fastest cases.
+# Inputs are prepared for a little more than the time of a measurement; the caps bound memory for the fastest cases.
 _SPARE_FACTOR = 1.3
 _MAX_CALLS: dict[CaseName, int] = {"batch write": 1_500, "batch get": 20_000}
 _MAX_OTHER_CALLS = 60_000

@@ -35,7 +35,7 @@ async def capabilities_behind(proxy: FaultProxy) -> frozenset[str]:
     return backend.capabilities
 
 
-async def test_opening_probes_the_capabilities_of_the_service():
+async def test_probing_finds_the_capabilities_of_the_service():
     async with FaultProxy(shared_server("ministack").endpoint) as proxy:
         everything = frozenset({"transactions", "streams", "ttl", "local-indexes", "backups"})
         assert await capabilities_behind(proxy) == everything

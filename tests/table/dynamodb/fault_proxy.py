@@ -1,6 +1,6 @@
 """Proxy in front of a DynamoDB server whose responses come late, wrong or not at all.
 
-It serves HTTP on a port of its own. For each operation there is a list of faults, one for each call in order; a call
+It serves HTTP on its own port. For each operation there is a list of faults, one for each call in order; a call
 without one is forwarded.
 """
 

@@ -147,7 +147,7 @@ async def test_a_backup_name_cannot_be_used_twice(backups: Backups, tables: list
     assert len(await backups.list_backups(tables)) == 1
 
 
-async def test_a_failed_backup_of_one_table_deletes_the_whole_set(backups: Backups, tables: list[TableSchema]):
+async def test_a_failed_backup_of_one_table_leaves_no_backup_of_the_others(backups: Backups, tables: list[TableSchema]):
     missing = replace(PLAIN, name=unique_name("NoSuchTable"))
     with pytest.raises(TableError):
         await backups.create([*tables, missing], "nightly")

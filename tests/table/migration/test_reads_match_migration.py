@@ -78,7 +78,7 @@ transaction_writes = st.one_of(
     single_writes,
     st.tuples(st.just("check"), room_ids, conditions),
     st.tuples(st.just("check_absent"), room_ids),
-    st.tuples(st.just("book"), room_ids, small_numbers),
+    st.tuples(st.just("update_booking"), room_ids, small_numbers),
     st.tuples(st.just("visit"), room_ids),
 )
 calls = st.one_of(
@@ -104,7 +104,7 @@ def add_write(tx: Transaction, step: tuple[Any, ...]) -> None:
             tx.check(Room.key(room_id=room_id), when)
         case ("check_absent", room_id):
             tx.check_absent(Room.key(room_id=room_id))
-        case ("book", room_id, number):
+        case ("update_booking", room_id, number):
             tx.update(Booking.key(room_id=room_id, number=number), hours.add(2), when=hours.above(0))
         case ("visit", room_id):
             tx.put(Visit(room_id=room_id, visitor="zoe"), if_absent=True)
