@@ -56,11 +56,11 @@ fmt: $(DEV_STAMP) ## Format the code and fix what ruff can fix
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-designs: $(DEV_STAMP) ## Write docs/designs anew from the designs
+designs: $(DEV_STAMP) ## Regenerate docs/designs from the designs
 	@unset ZATAKU_DESIGNS ZATAKU_RANKING_TABLE; for name in $$($(BIN)/python -m zataku.server.systems); do \
 	  $(BIN)/zataku design export markdown $$name --output docs/designs/$$name.md || exit 1; done
 
-types: $(DEV_STAMP) ## Write the types of the web pages anew from the Python structs
+types: $(DEV_STAMP) ## Regenerate the types of the web pages from the Python structs
 	$(BIN)/python -m zataku.server.typescript.generate web/src/generated.ts
 
 lock: $(DEV_STAMP) ## Write the lock files anew (UPGRADE=--upgrade to take new versions)
