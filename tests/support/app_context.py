@@ -1,4 +1,4 @@
-"""An AppContext around a test's store, and the items of an account that are left in a store."""
+"""An AppContext around a test's store, a store that fails, and searches of all items."""
 
 from collections.abc import Sequence
 from random import Random
@@ -17,7 +17,7 @@ from zataku.table import Store, Table
 
 
 class NoRooms:
-    """Rooms of a process in which none runs."""
+    """The room registry of a process without rooms."""
 
     def running(self, _kind: str) -> dict[str, int]:
         """No room of any kind."""
@@ -25,7 +25,7 @@ class NoRooms:
 
 
 def app_context(store: Store, clock: Clock, rooms: object = None) -> AppContext:
-    """The context that a system gets from the server, around the test's store."""
+    """The context that the server passes to a system, around the test's store."""
     return AppContext(
         store=store,
         clock=clock,

@@ -37,6 +37,6 @@ async def budget_mismatches(store: Store, cases: Mapping[str, Case]) -> dict[str
         used, budget = await measure_cost(store, case), declared[name]
         if budget is None or (used.reads, used.writes) != (budget.reads, budget.writes):
             mismatches[name] = used, budget
-        left = [entity for table in store.tables async for entity in store.scan(table)]
-        await store.write_many(delete=[binding_of(type(entity)).key_of(entity) for entity in left])
+        entities = [entity for table in store.tables async for entity in store.scan(table)]
+        await store.write_many(delete=[binding_of(type(entity)).key_of(entity) for entity in entities])
     return mismatches

@@ -29,7 +29,7 @@ class Server(Struct, frozen=True):
 
 
 def dynoxide_program() -> Path:
-    """Path of the executable; skips the test where it is not installed."""
+    """Path of the executable; skips the test when it is not installed."""
     if not DYNOXIDE.exists():
         pytest.skip("dynoxide is not installed: make peers fetches it, on x86-64 Linux.")
     return DYNOXIDE
@@ -53,7 +53,7 @@ def start_server(name: ServerName, *options: str, program: Path | None = None) -
 
 
 def _try_start(name: ServerName, options: tuple[str, ...], program: Path | None) -> Server | None:
-    """A running server; None when it exited at once, which happens when another process has just taken its port."""
+    """A running server, or None when it exited at once because another process had taken its port."""
     port = free_port()
     if name == "dynoxide":
         command = [str(dynoxide_program()), "--host", "127.0.0.1", "--port", str(port), *options]

@@ -63,7 +63,7 @@ class PlainClient(Client):
             status, length = int(head.split(b" ", 2)[1]), head.partition(b"content-length:")[2].split(b"\r\n", 1)[0]
             content = await reader.readexactly(int(length))
         except BaseException:
-            # The answer to the abandoned call may still arrive on this connection.
+            # The reply to the abandoned call may still arrive on this connection.
             writer.close()
             raise
         if b"\r\nconnection: close\r\n" in head:

@@ -1,4 +1,4 @@
-"""The design of examples/reading_circle.py, loaded from its file as a host loads it, and its members."""
+"""The design of examples/reading_circle.py, loaded from its file as a server loads it, and its members."""
 
 from pathlib import Path
 from typing import Any
@@ -16,5 +16,5 @@ def member(number: int, notes: int = 0) -> Any:
 
 
 def member_key(number: int) -> Any:
-    """The key of that member."""
+    """The key of the member named after the number."""
     return example.Member.key(name=f"m{number}")

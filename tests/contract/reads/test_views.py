@@ -12,7 +12,7 @@ from tests.support.designs.board import (
     by_deadline,
     by_user,
     game_line,
-    games_strongly,
+    games_with_strongly,
     turn_of,
     votes_of,
 )
@@ -170,7 +170,7 @@ async def test_a_local_index_fetches_attributes_that_it_does_not_project(open_st
 
 async def test_a_strong_read_of_a_global_index_is_refused(store: Store):
     with pytest.raises(StrongReadRefused) as refused:
-        await store.page(games_strongly("ACTIVE"))
+        await store.page(games_with_strongly("ACTIVE"))
     assert refused.value.code == "strong_read_refused"
     assert "base item" in refused.value.message
 

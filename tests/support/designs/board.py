@@ -18,7 +18,7 @@ by_deadline = board.local_index("DeadlineIndex", sk="votingDeadline", projection
 
 
 class Settings(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A part of an item with parts of its own."""
+    """A nested struct with fields of its own."""
 
     time_limit: Annotated[int, Meta(ge=1, le=300)] = 60
     hint: str | None = None
@@ -55,13 +55,13 @@ class Game(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityT
 
     @derived("status", "public")
     def listed(self) -> str | None:
-        """The status, where everybody may see it."""
+        """The status of a public game, None for a private one."""
         return self.status if self.public else None
 
 
 @board.entity(pk="GAME#{game_id}", sk="MOVE#{turn_number:03d}")
 class Move(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityType", tag="MOVE"):
-    """What was played in a turn."""
+    """The move that was played in a turn."""
 
     game_id: str
     turn_number: int
@@ -76,7 +76,7 @@ class Move(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityT
     index={"GSI2PK": "USER#{user_id}", "GSI2SK": "CANDIDATE#{created_at}"},
 )
 class Candidate(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityType", tag="CANDIDATE"):
-    """A move to vote for; the machine's own have no user."""
+    """A move to vote for; those that the machine proposes have no user."""
 
     game_id: str
     turn_number: int
@@ -110,7 +110,7 @@ class Vote(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityT
     pk="USER#{user_id}", sk="FOLLOWS#{other_id}", index={"GSI3PK": "FOLLOWERS#{other_id}", "GSI3SK": "{user_id}"}
 )
 class Follow(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entityType", tag="FOLLOW"):
-    """Who follows whom, stored in the keys alone."""
+    """One user follows another; both are stored only in the keys."""
 
     user_id: InKey[str]
     other_id: InKey[str]
@@ -119,7 +119,7 @@ class Follow(Entity, frozen=True, kw_only=True, rename="camel", tag_field="entit
 
 @board.view(Vote)
 class VoteLine(View, frozen=True, kw_only=True, rename="camel"):
-    """What a list of votes shows."""
+    """A row in a list of votes."""
 
     candidate_id: str
     created_at: str
@@ -135,7 +135,7 @@ class Follower(View, frozen=True, kw_only=True, rename="camel"):
 
 @board.view(Game)
 class GameLine(View, frozen=True, kw_only=True, rename="camel"):
-    """What a list of games shows."""
+    """A row in a list of games."""
 
     game_id: str
     status: Status
@@ -162,7 +162,7 @@ def game(game_id: str):
 
 @board.item(strong=True)
 def game_now(game_id: str):
-    """One game as it is at this moment."""
+    """One game, read strongly."""
     return Game.key(game_id=game_id)
 
 
@@ -179,8 +179,8 @@ def newest_games_with(status: Status) -> Span:
 
 
 @board.query(returns=Game, strong=True)
-def games_strongly(status: Status) -> Span:
-    """What no store can answer."""
+def games_with_strongly(status: Status) -> Span:
+    """A strong read of a global index, which every store refuses."""
     return by_status.partition(f"GAME#STATUS#{status}")
 
 
@@ -191,8 +191,8 @@ def moves_of(game_id: str) -> Span:
 
 
 @board.query(returns=Move)
-def moves_lately(game_id: str) -> Span:
-    """All moves of a game, perhaps not the very last."""
+def moves_of_eventually(game_id: str) -> Span:
+    """All moves of a game in turn order, perhaps without the latest."""
     return board.partition(f"GAME#{game_id}").begins_with("MOVE#")
 
 
@@ -210,7 +210,7 @@ def turn_of(game_id: str, turn_number: int) -> Span:
 
 @board.query(returns=Candidate, strong=True)
 def favourites(game_id: str, turn_number: int) -> Span:
-    """Candidates of a turn, most votes first; those that nobody counted are left out."""
+    """Candidates of a turn, most votes first, without those that have no count."""
     return by_votes.partition(f"GAME#{game_id}#TURN#{turn_number:03d}").newest_first()
 
 
@@ -222,11 +222,11 @@ def votes_of(user_id: str) -> Span:
 
 @board.query(returns=Follower)
 def followers_of(user_id: str) -> Span:
-    """Who follows a user."""
+    """The followers of a user."""
     return by_followed.partition(f"FOLLOWERS#{user_id}")
 
 
 @board.query(returns=GameLine, strong=True)
 def game_line(game_id: str) -> Span:
-    """The line of one game, read from its item."""
+    """The row of one game, read from its item."""
     return board.partition(f"GAME#{game_id}").equals(f"GAME#{game_id}")

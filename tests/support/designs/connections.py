@@ -8,7 +8,7 @@ by_room = connections.index("roomId-index", pk="roomId")
 
 @connections.entity(pk="{connection_id}", index={"roomId": "{room_id}"})
 class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
-    """One socket; in the index while it is in a room."""
+    """An open socket, which is in the index while it is in a room."""
 
     connection_id: str
     room_id: str | None = None
@@ -17,11 +17,11 @@ class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
 
 @connections.query(returns=Connection)
 def connections_in(room_id: str) -> Span:
-    """Everybody in a room."""
+    """The open sockets in a room."""
     return by_room.partition(room_id)
 
 
 @connections.query(returns=Connection, strong=True)
-def connection_itself(connection_id: str) -> Span:
+def connection_partition(connection_id: str) -> Span:
     """The partition of one connection."""
     return connections.partition(connection_id)

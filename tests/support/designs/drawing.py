@@ -1,4 +1,4 @@
-"""A drawing game's table with every setting that a template knows, and the alarms of its document."""
+"""A drawing game: a table with every setting that a template supports, and alarms."""
 
 from typing import Annotated
 
@@ -38,7 +38,7 @@ by_status = drawing.index("GSI2-ActiveGameIndex", pk="GSI2PK", sk="GSI2SK", proj
 
 
 class Stroke(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A line of a picture."""
+    """A stroke of a picture."""
 
     colour: Annotated[str, Meta(pattern="^#[0-9a-f]{6}$")]
     points: Annotated[list[int], Meta(max_length=200)]

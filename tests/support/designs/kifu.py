@@ -1,4 +1,4 @@
-"""Records of shogi games: fields that lie in keys only, a swapped index, local indexes that hold a part."""
+"""Records of shogi games: fields stored only in keys, a swapped index, local indexes with partial projections."""
 
 from zataku.table import Entity, InKey, Span, Table, View, include
 
@@ -16,7 +16,7 @@ by_update = kifu.local_index("LatestUpdateIndex", sk="latest_update", projection
     index={"cgsi_pk": "kifu#scode#{share_code}", "clsi_sk": "slug#{slug}"},
 )
 class Kifu(Entity, frozen=True, kw_only=True):
-    """One record; shared under a code, found by a slug."""
+    """A record, which can be shared under a code and found by a slug."""
 
     username: InKey[str]
     kifu_id: InKey[str]
@@ -30,7 +30,7 @@ class Kifu(Entity, frozen=True, kw_only=True):
 
 @kifu.entity(pk="tag#kid#{kifu_id}", sk="tid#{tag_id}")
 class Tagging(Entity, frozen=True, kw_only=True):
-    """That a record has a tag."""
+    """A tag of a record."""
 
     kifu_id: InKey[str]
     tag_id: InKey[str]
@@ -38,7 +38,7 @@ class Tagging(Entity, frozen=True, kw_only=True):
 
 @kifu.entity(pk="analysis", sk="aid#{analysis_id}", index={"cgsi_pk": "analysis#uname#{username}"})
 class Analysis(Entity, frozen=True, kw_only=True):
-    """What an engine says of a position, kept for a while."""
+    """An engine's analysis of a position, which expires."""
 
     analysis_id: InKey[str]
     username: InKey[str]
@@ -48,7 +48,7 @@ class Analysis(Entity, frozen=True, kw_only=True):
 
 @kifu.view(Kifu)
 class KifuLine(View, frozen=True, kw_only=True):
-    """What a list of records shows."""
+    """A row in a list of records."""
 
     username: str
     kifu_id: str
@@ -58,7 +58,7 @@ class KifuLine(View, frozen=True, kw_only=True):
 
 @kifu.view(Kifu)
 class Slug(View, frozen=True, kw_only=True):
-    """Which record has a slug."""
+    """The record that has a slug."""
 
     kifu_id: str
     slug: str
@@ -73,13 +73,13 @@ def kifu_by_creation(username: str) -> Span:
 
 @kifu.query(returns=Slug, strong=True)
 def slugs(username: str, prefix: str) -> Span:
-    """A user's records whose slugs begin so."""
+    """A user's records whose slugs begin with a prefix."""
     return by_slug.partition(f"kifu#uname#{username}").begins_with(f"slug#{prefix}")
 
 
 @kifu.view(Kifu)
 class KifuText(View, frozen=True, kw_only=True):
-    """The moves of a record, which no local index holds."""
+    """The moves of a record, which no local index projects."""
 
     kifu_id: str
     kifu: str

@@ -1,4 +1,4 @@
-"""Live comments: four small tables with the environment in their names, and who may do what with them."""
+"""Live comments: three small tables with the environment in their names, and a permission matrix."""
 
 from typing import Annotated, Literal
 
@@ -33,7 +33,7 @@ TABLES = (rooms, comments, connections)
 
 @rooms.entity(pk="{room_id}")
 class Room(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A room that people comment in."""
+    """A room with comments."""
 
     room_id: str
     name: Annotated[str, Meta(min_length=1, max_length=100, description="Name of the room")] = "Talk"
@@ -44,7 +44,7 @@ class Room(Entity, frozen=True, kw_only=True, rename="camel"):
 
 @comments.entity(pk="{room_id}", sk="{comment_id}")
 class Comment(Entity, frozen=True, kw_only=True, rename="camel"):
-    """What somebody wrote."""
+    """A comment in a room."""
 
     room_id: str
     comment_id: str
@@ -55,7 +55,7 @@ class Comment(Entity, frozen=True, kw_only=True, rename="camel"):
 
 @connections.entity(pk="{connection_id}")
 class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A socket that is open."""
+    """An open socket."""
 
     connection_id: str
     room_id: str = "room"
@@ -77,27 +77,27 @@ def comments_of(room_id: str) -> Span:
 
 @comments.query(returns=Comment, strong=True)
 def comments_after(room_id: str, seq: int) -> Span:
-    """The comments of a room after a number, in order. Serves readers that come back."""
+    """The comments of a room after a sequence number, in order, for clients that reconnect."""
     return by_seq.partition(room_id).after(seq)
 
 
 @connections.query(returns=Connection)
 def connections_in(room_id: str) -> Span:
-    """Everybody in a room."""
+    """The open sockets in a room."""
     return by_room.partition(room_id)
 
 
-# The document's matrix, row by row; the comments mark where the design departs from it.
+# The matrix of the document, row by row; comments mark where the design departs from it.
 matrix = PermissionMatrix(
     {
         "CreateRoomFunction": [Grant(rooms, READ_WRITE)],
         "PostCommentFunction": [
             Grant(comments, READ_WRITE),
-            Grant(connections, READ | DELETE),  # and removes connections that are gone
-            Grant(rooms, CHECK),  # and checks that the room is open
+            Grant(connections, READ | DELETE),  # also deletes closed connections
+            Grant(rooms, CHECK),  # also checks that the room is open
         ],
         "GetRoomCommentsFunction": [Grant(comments, READ)],
-        "CloseRoomFunction": [Grant(rooms, READ_WRITE), Grant(connections, READ)],  # and tells everybody
+        "CloseRoomFunction": [Grant(rooms, READ_WRITE), Grant(connections, READ)],  # also notifies the sockets
         "GetUserRoomsFunction": [Grant(rooms, READ)],
         "DisconnectFunction": [Grant(connections, READ_WRITE)],
         "JoinRoomFunction": [Grant(connections, READ_WRITE), Grant(rooms, READ)],

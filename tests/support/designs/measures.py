@@ -1,4 +1,4 @@
-"""Tables and indexes whose keys are numbers and bytes, and one whose sort keys are any text."""
+"""Measurements, blobs and words: keys that are numbers, bytes and arbitrary text."""
 
 from decimal import Decimal
 
@@ -85,7 +85,7 @@ def words_in(language: str) -> Span:
 
 @words.query(returns=Word, strong=True)
 def words_back(language: str) -> Span:
-    """All words of a language from the last to the first."""
+    """All words of a language, last to first."""
     return words.partition(language).newest_first()
 
 

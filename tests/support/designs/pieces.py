@@ -1,4 +1,4 @@
-"""Boxes of pieces: the small design that a plain model can follow in every move."""
+"""Boxes of pieces: the small design of the state machine and its reference model."""
 
 from zataku.table import NEW_AND_OLD, Entity, Span, Table, number
 
@@ -27,7 +27,7 @@ class Piece(Entity, frozen=True, kw_only=True, tag_field="kind", tag="PIECE"):
 
 @pieces.entity(pk="BOX#{box}", sk="LID", version="version")
 class Lid(Entity, frozen=True, kw_only=True, tag_field="kind", tag="LID"):
-    """The lid of a box, which counts its versions."""
+    """The lid of a box, which has a version."""
 
     box: str
     text: str = ""
@@ -38,35 +38,35 @@ class Lid(Entity, frozen=True, kw_only=True, tag_field="kind", tag="LID"):
 
 @pieces.query(returns=(Piece, Lid), strong=True)
 def box_of(box: str) -> Span:
-    """Everything of a box."""
+    """All items of a box."""
     return pieces.partition(f"BOX#{box}")
 
 
 @pieces.query(returns=(Piece, Lid), strong=True)
 def box_back(box: str) -> Span:
-    """Everything of a box, the last first."""
+    """All items of a box, last first."""
     return pieces.partition(f"BOX#{box}").newest_first()
 
 
 @pieces.query(returns=(Piece, Lid), strong=True)
 def weighed(box: str) -> Span:
-    """What has a weight in a box, the lightest first."""
+    """The items of a box that have a weight, lightest first."""
     return by_weight.partition(f"BOX#{box}")
 
 
 @pieces.query(returns=(Piece, Lid), strong=True)
 def weighed_back(box: str) -> Span:
-    """What has a weight in a box, the heaviest first."""
+    """The items of a box that have a weight, heaviest first."""
     return by_weight.partition(f"BOX#{box}").newest_first()
 
 
 @pieces.query(returns=Piece)
 def coloured(colour: str) -> Span:
-    """The pieces of a colour by rank."""
+    """The pieces of a colour, lowest rank first."""
     return by_colour.partition(f"COLOUR#{colour}")
 
 
 @pieces.query(returns=Piece)
 def coloured_back(colour: str) -> Span:
-    """The pieces of a colour from the highest rank."""
+    """The pieces of a colour, highest rank first."""
     return by_colour.partition(f"COLOUR#{colour}").newest_first()

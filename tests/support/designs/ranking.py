@@ -25,7 +25,7 @@ class Snapshot(Entity, frozen=True, kw_only=True, rename=NAMES):
 
 @ranking.entity(pk="USER#{user_id}", sk="METADATA", index={"Name_Lower": "{name_lower}"})
 class Profile(Entity, frozen=True, kw_only=True, rename=NAMES):
-    """A player as of now, found by name in small letters."""
+    """The current profile of a player, found by the name in lower case."""
 
     user_id: InKey[str]
     name: str
@@ -33,13 +33,13 @@ class Profile(Entity, frozen=True, kw_only=True, rename=NAMES):
 
     @derived("name")
     def name_lower(self) -> str:
-        """The name as people search it."""
+        """The name in lower case, for searches."""
         return self.name.lower()
 
 
 @ranking.view(Snapshot)
 class RankLine(View, frozen=True, kw_only=True, rename=NAMES):
-    """One line of the ranking."""
+    """A row of the ranking."""
 
     name: str
     level: int | None = None
@@ -48,7 +48,7 @@ class RankLine(View, frozen=True, kw_only=True, rename=NAMES):
 
 @ranking.view(Snapshot)
 class LevelLine(View, frozen=True, kw_only=True, rename=NAMES):
-    """A level without a rank."""
+    """A row of a list of levels."""
 
     name: str
     level: int
@@ -56,26 +56,26 @@ class LevelLine(View, frozen=True, kw_only=True, rename=NAMES):
 
 @ranking.query(returns=RankLine)
 def ranked(date: str) -> Span:
-    """The hundred best of a day, the first at the top."""
+    """The ranked players of a day, best first."""
     return by_rank.partition(f"SNAP#{date}")
 
 
 @ranking.query(returns=LevelLine)
 def levels(date: str, low: int, high: int) -> Span:
-    """Players of a day within a stretch of levels, the highest first."""
+    """Players of a day within a range of levels, highest first."""
     return by_level.partition(f"SNAP#{date}").between(low, high).newest_first()
 
 
 @ranking.view(Profile)
 class FoundName(View, frozen=True, kw_only=True, rename=NAMES):
-    """Who has a name, read from the keys alone."""
+    """The owner of a name, read from the keys."""
 
     user_id: str
 
 
 @ranking.query(returns=FoundName)
 def named(name: str) -> Span:
-    """Who has a name, whatever its capitals."""
+    """The owner of a name, ignoring case."""
     return by_name.partition(name.lower()).equals("METADATA")
 
 

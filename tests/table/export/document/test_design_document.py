@@ -119,7 +119,9 @@ def test_keys_are_shown_as_templates_with_attribute_names() -> None:
     assert re.search(r"\| `PK` +\| String +\| yes +\| `GAME#<gameId>` +\| Partition key of the table +\|", text)
     assert re.search(r"\| `SK` +\| String \| yes +\| `MOVE#<turnNumber:03d>` +\| Sort key of the table", text)
     assert re.search(r"\| `GSI4PK` +\| String +\| no +\| `LISTED#<listed>` +\| Partition key of `GSI4`", text)
-    assert "- `listed` is derived from `status` and `public`: The status, where everybody may see it." in text
+    assert (
+        "- `listed` is derived from `status` and `public`: The status of a public game, None for a private one." in text
+    )
     assert "- `share_code` is stored in `cgsi_pk` alone." in document(kifu.kifu)
 
 
