@@ -5,7 +5,18 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from tests.drawing.commands import (
+from tests.drawing.games import (
+    NOW,
+    join_plan,
+    new_message,
+    new_player,
+    room,
+    round_id_of,
+    seeded_random,
+    settings,
+    turn_id_of,
+)
+from tests.drawing.plans import (
     A_ROUND,
     A_TURN,
     BETWEEN_ROUNDS,
@@ -31,17 +42,6 @@ from tests.drawing.commands import (
     start_plan,
     with_absent,
     with_unready_players,
-)
-from tests.drawing.games import (
-    NOW,
-    join_plan,
-    new_message,
-    new_player,
-    room,
-    round_id_of,
-    seeded_random,
-    settings,
-    turn_id_of,
 )
 from zataku.drawing import writes
 from zataku.drawing.errors import NotAllowed, RoomTaken, RuleViolation, SeatUnavailable, WrongState

@@ -5,7 +5,6 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from tests.drawing.attempts import assert_seats_match, new_players, outcome_code, write_until_answered, write_with_retry
 from tests.drawing.games import (
     NOW,
     create_plan,
@@ -17,6 +16,13 @@ from tests.drawing.games import (
     settings,
     store_items,
     turn_id_of,
+)
+from tests.drawing.retried_writes import (
+    assert_seats_match,
+    new_players,
+    outcome_code,
+    write_until_answered,
+    write_with_retry,
 )
 from tests.support.concurrency import race
 from zataku.drawing import writes

@@ -7,7 +7,6 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from tests.drawing.attempts import outcome_code, strong_query, write_with_retry
 from tests.drawing.games import (
     load_game,
     new_message,
@@ -17,6 +16,7 @@ from tests.drawing.games import (
     store_items,
     turn_id_of,
 )
+from tests.drawing.retried_writes import outcome_code, strong_query, write_with_retry
 from tests.support.concurrency import race
 from zataku.drawing import jobs, writes
 from zataku.drawing.design import (

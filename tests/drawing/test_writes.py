@@ -3,21 +3,6 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.drawing.commands import (
-    A_TURN,
-    DATA,
-    DRAWING,
-    GUEST,
-    HOST,
-    MUCH_LATER,
-    SOON,
-    THIRD,
-    TURN,
-    WAITING,
-    begin_round_plan,
-    begin_turn_plan,
-    start_plan,
-)
 from tests.drawing.games import (
     NOW,
     create_plan,
@@ -31,6 +16,21 @@ from tests.drawing.games import (
     settings,
     store_items,
     turn_id_of,
+)
+from tests.drawing.plans import (
+    A_TURN,
+    DATA,
+    DRAWING,
+    GUEST,
+    HOST,
+    MUCH_LATER,
+    SOON,
+    THIRD,
+    TURN,
+    WAITING,
+    begin_round_plan,
+    begin_turn_plan,
+    start_plan,
 )
 from tests.support.store_reads import assert_query_returns
 from zataku.drawing import writes
