@@ -12,9 +12,9 @@ OPTION = "access"
 
 
 class RouteAccess(msgspec.Struct, frozen=True, kw_only=True):
-    """Which callers a route takes.
+    """The callers that a route accepts.
 
-    - `is_public`: the answer is the same for every caller, so the caller is not identified.
+    - `is_public`: the response is the same for every caller, so the caller is not identified.
     - `is_admin_only`: only admins may call it, in a browser.
     - `takes_any_key`: any API key may call it, whatever its scopes.
     - `system`: API keys need the scope `SYSTEM:read` to read and `SYSTEM:write` to write.

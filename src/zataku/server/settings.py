@@ -43,7 +43,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         str,
         Meta(
             description="Where people reach the server, such as https://table.example.org. It goes into links and QR "
-            "codes, and writes are taken from its pages only."
+            "codes, and writes are accepted from its pages only."
         ),
     ] = ""
     data: Annotated[str, Meta(min_length=1, description="Folder that keeps everything people make here.")] = "data"
@@ -66,19 +66,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     log: Annotated[Literal["text", "json"], Meta(description="Form of the log lines.")] = "text"
     proxies: Annotated[
         tuple[str, ...],
-        Meta(description="Addresses or networks whose X-Forwarded-For and X-Forwarded-Proto are believed."),
+        Meta(description="Addresses or networks whose X-Forwarded-For and X-Forwarded-Proto are trusted."),
     ] = ()
     metrics_token: Annotated[
-        str, Meta(description="Lets whoever sends it as a bearer token read /metrics from another machine.")
+        str, Meta(description="A request with it as bearer token may read /metrics from another machine.")
     ] = ""
     body_limit: Annotated[
         int, Meta(ge=1024, le=64 * MEBIBYTE, description="Most bytes that the body of a request may have.")
     ] = MEBIBYTE
-    upload_limit: Annotated[
-        int, Meta(ge=1024, description="Most bytes that a file may have which an admin brings, such as a backup.")
-    ] = 1024 * MEBIBYTE
+    upload_limit: Annotated[int, Meta(ge=1024, description="Most bytes that an uploaded backup may have.")] = (
+        1024 * MEBIBYTE
+    )
     request_seconds: Annotated[
-        int, Meta(ge=1, le=3600, description="Seconds that a request may take until its answer begins.")
+        int, Meta(ge=1, le=3600, description="Seconds that a request may take until its response starts.")
     ] = 30
     sockets_per_address: Annotated[
         int, Meta(ge=1, description="Most sockets open at once from one address; a hall may share one.")

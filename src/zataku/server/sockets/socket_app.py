@@ -21,7 +21,7 @@ PATH = "/socket"
 
 
 class SocketApp:
-    """Takes sockets at one path. A rejected handshake is answered with the reason."""
+    """Accepts sockets at one path. A rejected handshake is answered with the reason."""
 
     def __init__(
         self,
