@@ -172,9 +172,9 @@ async def test_many_requests_store_one_visit(harness: AccountHarness) -> None:
             assert await harness.authenticator.authenticate(cookies) is not None
         await harness.authenticator.drain()
     assert consumed.writes <= 2
-    found = await stored_account(harness.store, guest)
-    assert found is not None
-    assert found.last_seen_at == now_ms(harness.clock)
+    visitor = await stored_account(harness.store, guest)
+    assert visitor is not None
+    assert visitor.last_seen_at == now_ms(harness.clock)
 
 
 async def test_a_failure_to_store_a_visit_does_not_fail_the_request(harness: AccountHarness) -> None:

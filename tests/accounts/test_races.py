@@ -55,9 +55,9 @@ async def test_a_guest_can_sign_up_while_their_account_is_created(racing: Accoun
     )
     assert set(stored[1]) <= {"not_this_guest"}
     assert signed_up[1] == []
-    found = await racing.store.get(account(guest.account_id))
-    assert found is not None
-    assert found.role == "user"
+    stored_account = await racing.store.get(account(guest.account_id))
+    assert stored_account is not None
+    assert stored_account.role == "user"
 
 
 async def test_concurrent_calls_create_one_guest_account(racing: AccountHarness) -> None:
@@ -112,7 +112,7 @@ async def test_an_account_deleted_during_a_password_change_stays_deleted(racing:
         settle(racing.accounts.change_password(identity, PASSWORD, OTHER_PASSWORD, "")),
         settle(racing.accounts.delete_account(identity, PASSWORD)),
     )
-    found = await racing.store.get(account(user.account_id))
-    assert found is not None
-    assert found.deleted_at is not None
+    stored = await racing.store.get(account(user.account_id))
+    assert stored is not None
+    assert stored.deleted_at is not None
     assert await racing.authenticate_session(token) is None

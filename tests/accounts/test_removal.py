@@ -38,9 +38,9 @@ async def deleted_user(harness: AccountHarness, name: str = "Hana") -> tuple[Acc
 
 
 async def due_job(harness: AccountHarness, account_id: AccountId) -> Job:
-    found = await harness.store.get(job("platform", "remove_account", account_id))
-    assert found is not None
-    return found
+    removal_job = await harness.store.get(job("platform", "remove_account", account_id))
+    assert removal_job is not None
+    return removal_job
 
 
 async def remaining_items(harness: AccountHarness, account_id: AccountId) -> list[object]:
@@ -148,9 +148,9 @@ async def test_a_deleted_guest_is_removed(harness: AccountHarness) -> None:
     system = RecordingSystem()
     await removal(harness, system).run(await due_job(harness, guest.account_id))
     assert system.removed == [guest.account_id]
-    found = await harness.store.get(account(guest.account_id))
-    assert found is not None
-    assert found.deleted_at is not None
+    removed = await harness.store.get(account(guest.account_id))
+    assert removed is not None
+    assert removed.deleted_at is not None
 
 
 async def test_removal_leaves_other_accounts_untouched(harness: AccountHarness) -> None:

@@ -89,8 +89,8 @@ async def test_a_wrong_name_and_a_wrong_password_get_the_same_error(
 
 async def test_any_spelling_of_the_name_signs_in(harness: AccountHarness) -> None:
     user, _ = await harness.user("Hana")
-    found, token = await harness.accounts.sign_in("ｈＡＮＡ", PASSWORD, "Firefox")
-    assert found.account_id == user.account_id
+    signed_in, token = await harness.accounts.sign_in("ｈＡＮＡ", PASSWORD, "Firefox")
+    assert signed_in.account_id == user.account_id
     assert (await harness.identity_of(token)).name == "Hana"
 
 
@@ -171,9 +171,9 @@ async def test_the_language_is_stored_for_users_and_for_guests_with_an_account(
     for identity in (await harness.identity_of(token), stored, fresh):
         assert (await harness.accounts.choose_language(identity, "ko")).language == "ko"
     assert (await harness.identity_of(token)).language == "ko"
-    found = await harness.store.get(account(stored.account_id))
-    assert found is not None
-    assert found.language == "ko"
+    guest_account = await harness.store.get(account(stored.account_id))
+    assert guest_account is not None
+    assert guest_account.language == "ko"
     assert await harness.store.get(account(fresh.account_id)) is None
 
 

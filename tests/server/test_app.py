@@ -86,8 +86,8 @@ async def room_error(context: AppContext) -> str:
 
 
 def test_a_process_keeps_its_node_name_over_restarts_unless_its_port_is_any() -> None:
-    def node_name(**given: Any) -> str:
-        return app._node_name("table", "table:17:c0ffee", Settings(**given))
+    def node_name(**options: Any) -> str:
+        return app._node_name("table", "table:17:c0ffee", Settings(**options))
 
     assert node_name(port=8000) == node_name(port=8000) == "table:127.0.0.1:8000"
     assert len({node_name(port=8000), node_name(port=8001), node_name(host="0.0.0.0"), node_name(host="::1")}) == 4

@@ -35,7 +35,7 @@ PASSWORD = "a long enough one"
 
 
 class Outcomes(NamedTuple):
-    """What each kind of caller gets: `ok`, or the code of the error."""
+    """The outcome for each kind of caller: `ok`, or the code of the error."""
 
     anonymous: str = "ok"
     guest: str = "ok"
@@ -183,17 +183,17 @@ TOPICS: dict[str, tuple[Outcomes, Outcomes]] = {
 
 def routes_of(app: Litestar) -> set[str]:
     """Method and path of every route, with its parameters in braces. HEAD and OPTIONS follow from the others."""
-    found: set[str] = set()
+    routes: set[str] = set()
     for route in app.routes:
         assert isinstance(route, HTTPRoute), route.path
         path = route.path_format.replace(":str", "")
         methods = {str(method) for handler in route.route_handlers for method in handler.http_methods}
-        found |= {f"{method} {path}" for method in methods - {"HEAD", "OPTIONS"}}
-    return found
+        routes |= {f"{method} {path}" for method in methods - {"HEAD", "OPTIONS"}}
+    return routes
 
 
 class Callers:
-    """Requests of every kind of caller. Users sign in anew for each, since some routes sign them out."""
+    """Requests of every kind of caller. Users sign in again for each request, since some routes sign them out."""
 
     def __init__(self, application: Application, user: Account) -> None:
         self.services = application.services

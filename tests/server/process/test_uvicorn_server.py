@@ -41,8 +41,8 @@ async def test_a_lack_of_file_descriptors_is_logged_once(hard_limit: int):
     free = os.dup(0)
     os.close(free)
     with capture_logs() as lines:
-        for room in (free, free, 512, free):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (room, hard_limit))
+        for limit in (free, free, 512, free):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard_limit))
             await server.on_tick(TICKS_PER_SECOND)
             await server.on_tick(1)
     assert [line["event"] for line in lines] == ["no_file_descriptors", "no_file_descriptors"]
@@ -59,8 +59,10 @@ def test_a_server_skips_the_lint_of_its_designs():
 
 
 def test_a_server_does_not_import_rich():
-    loaded = (
+    program = (
         "import sys, zataku.server.process.serve as s; s._import_structlog(); print('rich' in sys.modules, s.__name__)"
     )
-    said = subprocess.run([sys.executable, "-c", loaded + "; import rich"], capture_output=True, text=True, check=True)
-    assert said.stdout.startswith("False")
+    result = subprocess.run(
+        [sys.executable, "-c", program + "; import rich"], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.startswith("False")

@@ -9,9 +9,9 @@ from zataku.server.typescript.declarations import Declarations
 
 
 class Seat(Struct, rename="camel", omit_defaults=True):
-    """Where somebody sits.
+    """The place of a player.
 
-    More that no page needs.
+    Only the first line is written.
     """
 
     seat_number: Annotated[int, Meta(ge=1)]
@@ -30,10 +30,10 @@ class Stand(Struct, tag="stand", tag_field="k"):
 
 
 def test_a_struct_becomes_an_interface_with_its_wire_names() -> None:
-    declared = Declarations({})
-    assert declared.name(list[Seat]) == "Seat[]"
-    assert str(declared) == (
-        "/** Where somebody sits. */\n"
+    declarations = Declarations({})
+    assert declarations.name(list[Seat]) == "Seat[]"
+    assert str(declarations) == (
+        "/** The place of a player. */\n"
         "export interface Seat {\n"
         "  seatNumber: number;\n"
         "  name?: string;\n"
@@ -42,13 +42,13 @@ def test_a_struct_becomes_an_interface_with_its_wire_names() -> None:
     )
 
 
-def test_a_union_is_declared_by_its_name_and_used_by_it() -> None:
-    declared = Declarations({"Command": Sit | Stand})
-    assert declared.name(list[Sit | Stand]) == "Command[]"
-    text = str(declared)
+def test_a_union_is_declared_and_used_by_its_name() -> None:
+    declarations = Declarations({"Command": Sit | Stand})
+    assert declarations.name(list[Sit | Stand]) == "Command[]"
+    text = str(declarations)
     assert "export type Command = Sit | Stand;" in text
     assert '  k: "sit";\n  seat: Seat;\n  beside?: Sit | null;\n' in text
-    # What is not left out on the wire is always there.
+    # A default that is sent is a required field.
     assert "  why: unknown;\n  scores: Record<string, [number, number]>;\n" in text
 
 
@@ -59,7 +59,7 @@ def test_a_type_without_typescript_is_refused() -> None:
 
 def test_two_structs_of_one_name_are_refused() -> None:
     other = type("Seat", (Struct,), {"__annotations__": {"x": int}})
-    declared = Declarations({})
-    declared.name(Seat)
+    declarations = Declarations({})
+    declarations.name(Seat)
     with pytest.raises(TypeError, match="Two structs are called Seat"):
-        declared.name(other)
+        declarations.name(other)
