@@ -128,8 +128,12 @@ async def test_the_backups_of_the_tables_are_listed_oldest_first(
     await backups.create(tables[1:], "second")
     listed = await backups.list_backups(tables)
     names = [table.name for table in tables]
-    assert [(it.name, it.table) for it in listed] == [("first", names[0]), ("first", names[1]), ("second", names[1])]
-    assert {it.status for it in listed} == {"AVAILABLE"}
+    assert [(backup.name, backup.table) for backup in listed] == [
+        ("first", names[0]),
+        ("first", names[1]),
+        ("second", names[1]),
+    ]
+    assert {backup.status for backup in listed} == {"AVAILABLE"}
     assert await backups.list_backups(tables[:1]) == listed[:1]
 
 

@@ -146,7 +146,7 @@ async def test_failed_reads_are_retried(proxy: FaultProxy, store: Store):
     }
     assert await store.get(A, strong=True) == Tally(name="a")
     assert await store.first(tally_of("a")) == Tally(name="a")
-    assert len([it async for it in store.scan(tallies)]) == 2
+    assert len([tally async for tally in store.scan(tallies)]) == 2
     assert await store.get_many([A, B]) == [Tally(name="a"), Tally(name="b")]
     assert await counts(store) == [0, 0]
 
