@@ -38,7 +38,7 @@ def chromium() -> Iterator[Browser]:
 
 
 class Visitor:
-    """A browser context of its own: no cookies, a language, a screen."""
+    """A visitor with a browser context of their own: no cookies, a language, a screen."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class Visitor:
         self.page.on("pageerror", lambda problem: self.errors.append(str(problem)))
         self.page.on(
             "console",
-            lambda line: self.errors.append(line.text) if "Content Security Policy" in line.text else None,
+            lambda message: self.errors.append(message.text) if "Content Security Policy" in message.text else None,
         )
 
     def open(self, path: str) -> Page:
@@ -86,7 +86,7 @@ def read_qr_code(picture: Locator) -> str:
     """The text of a QR code on a page."""
     deadline = time.monotonic() + TIMEOUT_MS / 1000
     while time.monotonic() < deadline:
-        found = zxingcpp.read_barcodes(Image.open(BytesIO(picture.screenshot())))
-        if found:
-            return found[0].text
-    raise AssertionError("No QR code can be read there.")
+        barcodes = zxingcpp.read_barcodes(Image.open(BytesIO(picture.screenshot())))
+        if barcodes:
+            return barcodes[0].text
+    raise AssertionError("No QR code was found.")

@@ -1,4 +1,4 @@
-"""What e2e tests share: a DynamoDB implementation, a Redis, a browser, and a server."""
+"""Fixtures of the e2e tests: a DynamoDB implementation, a Redis, a browser, and a server."""
 
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ from tests.e2e.browser import TIMEOUT_MS, chromium
 from tests.e2e.server_process import ServerProcess
 from tests.support.dynamodb_servers import free_port, shared_server
 
-# A page on a busy machine is slower than Playwright's five seconds; what never comes still fails.
+# Pages on a busy machine need more than Playwright's default of five seconds.
 expect.set_options(timeout=TIMEOUT_MS)
 
 
@@ -40,17 +40,17 @@ def redis() -> Iterator[str]:
     process.wait(timeout=10)
 
 
-# Playwright keeps an event loop in this thread: it must end before tests that run a loop of their own.
+# Playwright runs an event loop in this thread; it has to end before tests with a loop of their own.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """One browser for the tests of a module."""
-    with chromium() as opened:
-        yield opened
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server with demo data, for tests that do not stop it."""
-    opened = ServerProcess("--data", str(tmp_path_factory.mktemp("server")))
-    yield opened
-    assert opened.close() == 0
+    server = ServerProcess("--data", str(tmp_path_factory.mktemp("server")))
+    yield server
+    assert server.close() == 0

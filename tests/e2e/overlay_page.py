@@ -16,7 +16,7 @@ from tests.e2e.socket_client import SocketClient, connected_clients
 COMMENT_BURST = 5
 """How many comments one client may post without waiting."""
 
-# In the page, each frame: which flights are there, and whether two of them touch, wherever they are.
+# Runs in the page: records the comments that have flown, and in each frame any two that overlap.
 OBSERVER = """
 () => {
   const watched = (window.watched = { flown: {}, overlaps: [], most: 0, frames: 0, wide: 0 })
@@ -26,27 +26,27 @@ OBSERVER = """
       for (const node of addedNodes)
         if (node.className === 'flight') watched.flown[node.dataset.comment] = node.textContent
   }).observe(document.getElementById('stage'), { childList: true })
-  const look = () => {
-    const seen = flights().map((it) => ({ it, box: it.getBoundingClientRect() }))
+  const check = () => {
+    const boxes = flights().map((it) => ({ it, box: it.getBoundingClientRect() }))
     watched.frames += 1
-    watched.most = Math.max(watched.most, seen.length)
-    for (const [index, { it, box }] of seen.entries()) {
+    watched.most = Math.max(watched.most, boxes.length)
+    for (const [index, { it, box }] of boxes.entries()) {
       if (box.width > innerWidth) watched.wide += 1
-      for (const other of seen.slice(index + 1)) {
+      for (const other of boxes.slice(index + 1)) {
         const near = other.box
         const beside = box.right <= near.left || near.right <= box.left
         if (!beside && box.bottom > near.top && near.bottom > box.top)
           watched.overlaps.push([it.textContent.slice(0, 20), other.it.textContent.slice(0, 20)])
       }
     }
-    requestAnimationFrame(look)
+    requestAnimationFrame(check)
   }
-  requestAnimationFrame(look)
+  requestAnimationFrame(check)
 }
 """
 
 
-# In the page: how often a wave or a seal appeared.
+# Runs in the page: counts the waves and seals that appear.
 COUNTER = """
 () => {
   window.waves = 0
@@ -68,29 +68,29 @@ class Room:
         self._comment_count = 0
 
     def post_comment(self, content: str, nickname: str | None = None) -> str:
-        """Write a comment and give its id."""
+        """Post a comment. Returns its id."""
         self._comment_count += 1
         if self._comment_count % COMMENT_BURST == 0:
             self.server.advance_clock(COMMENT_BURST)
-        named = {} if nickname is None else {"nickname": nickname}
-        return self._post(f"{self.path}/comments", {"content": content, **named})["commentId"]
+        optional = {} if nickname is None else {"nickname": nickname}
+        return self._post(f"{self.path}/comments", {"content": content, **optional})["commentId"]
 
     def mark(self, comment_id: str, mark: str, *, on: bool = True) -> None:
-        """Hide or pin a comment, or take that back."""
+        """Set a mark on a comment, or remove it."""
         self._post(f"{self.path}/acts", {"k": "mark", "commentId": comment_id, "mark": mark, "on": on})
 
     def end(self) -> None:
         """Close the room."""
         self._post(f"{self.path}/close", None)
 
-    def run_clients(self, count: int, does: Callable[[Sequence[SocketClient]], Awaitable[None]]) -> "Future[None]":
-        """Connect many clients and let them do something, while the page is observed."""
+    def run_clients(self, count: int, action: Callable[[Sequence[SocketClient]], Awaitable[None]]) -> "Future[None]":
+        """Connect clients and run an action with them in another thread."""
 
         async def run() -> None:
             async with connected_clients(self.server.url, self.view["roomId"], count) as clients:
-                await does(clients)
+                await action(clients)
 
-        # Playwright has the event loop of this thread.
+        # Playwright uses the event loop of this thread.
         return self._executor.submit(asyncio.run, run())
 
     def close(self) -> None:
@@ -99,9 +99,9 @@ class Room:
         self._executor.shutdown()
 
     def _post(self, path: str, body: object) -> Any:
-        answer = self.host.post(path, json=body)
-        assert answer.status_code < 300, answer.text
-        return answer.json()
+        response = self.host.post(path, json=body)
+        assert response.status_code < 300, response.text
+        return response.json()
 
 
 class Screen:
@@ -124,19 +124,19 @@ class Screen:
         if can_disconnect:
             self.page.route_web_socket(re.compile("/socket$"), self._connect)
         self.page.goto(f"{room.server.url}/live/{room.view['roomId']}/overlay{query}")
-        # Joined: what is said from now on flies.
+        # Comments fly once the overlay has joined.
         self.page.wait_for_selector("#stage[data-joined]", state="attached")
 
     @property
     def flights(self) -> Locator:
-        """The comments that fly at the moment."""
+        """The comments in flight."""
         return self.page.locator("#stage > .flight")
 
     def disconnect(self, *, stay_offline: bool) -> None:
         """Close the socket, and with `stay_offline` every further one until the next call."""
         self._is_offline = stay_offline
-        for line in self._sockets:
-            line.close(code=1001)
+        for socket in self._sockets:
+            socket.close(code=1001)
         self._sockets.clear()
 
     def speed_up(self, rate: float) -> None:
@@ -150,13 +150,13 @@ class Screen:
         self._context.close()
         assert self._errors == []
 
-    def _connect(self, line: WebSocketRoute) -> None:
+    def _connect(self, socket: WebSocketRoute) -> None:
         if self._is_offline:
-            line.close(code=1001)
+            socket.close(code=1001)
             return
-        line.connect_to_server()
-        self._sockets.append(line)
+        socket.connect_to_server()
+        self._sockets.append(socket)
 
-    def _on_console(self, line: ConsoleMessage) -> None:
-        if "Content Security Policy" in line.text:
-            self._errors.append(line.text)
+    def _on_console(self, message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            self._errors.append(message.text)

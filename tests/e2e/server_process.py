@@ -40,9 +40,9 @@ class ServerProcess:
     def _read_url(self) -> str:
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            found = re.search(r"http://\S+?(?=/?\s*$)", line)
-            if found:
-                return found[0].rstrip("/")
+            match = re.search(r"http://\S+?(?=/?\s*$)", line)
+            if match:
+                return match[0].rstrip("/")
         raise AssertionError(f"The server ended before it printed its address:\n{self.stderr_text()}")
 
     def _wait_ready(self) -> None:
@@ -83,12 +83,12 @@ class ServerProcess:
         self.process.send_signal(number)
 
     def kill(self) -> None:
-        """Kill it, as a power failure would."""
+        """Kill the process without any cleanup."""
         self.process.kill()
         self.process.wait(timeout=10)
 
     def stop(self) -> int:
-        """Stop it by a signal, and return its exit code."""
+        """Stop the process by a signal. Returns its exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.terminate()
@@ -101,7 +101,7 @@ class ServerProcess:
         return self.process.returncode
 
     def close(self) -> int:
-        """Stop it, delete its log, and return its exit code."""
+        """Stop the process and delete its log. Returns its exit code."""
         code = self.stop()
         self._log.close()
         return code

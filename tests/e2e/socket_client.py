@@ -24,7 +24,7 @@ class ServerError(Exception):
 
 
 class SocketClient:
-    """A client that does what the web page does."""
+    """A client that behaves like the web page."""
 
     def __init__(self, url: str, cookies: httpx.Cookies | None = None) -> None:
         self.url = url
@@ -45,11 +45,11 @@ class SocketClient:
         self._topic = ""
 
     async def call(self, method: str, path: str, body: object = None) -> Any:
-        """The answer to a request of the HTTP API. Raises ServerError."""
-        answer = await self.http.request(method, path, json=body)
-        if answer.status_code >= 400:
-            raise ServerError(answer.json()["error"])
-        return answer.json() if answer.content else None
+        """The response of the HTTP API to a request. Raises ServerError."""
+        response = await self.http.request(method, path, json=body)
+        if response.status_code >= 400:
+            raise ServerError(response.json()["error"])
+        return response.json() if response.content else None
 
     async def connect(self) -> None:
         """Open the socket, with the cookie of the HTTP client."""
@@ -74,9 +74,9 @@ class SocketClient:
             message["since"] = self.comments[-1]["seq"]
         await self._request(message)
 
-    async def post_comment(self, content: str, **more: str) -> dict[str, Any]:
+    async def post_comment(self, content: str, **fields: str) -> dict[str, Any]:
         """Post a comment, and return it when it is stored."""
-        return await self.execute({"k": "comment", "content": content, **more})
+        return await self.execute({"k": "comment", "content": content, **fields})
 
     async def execute(self, command: dict[str, Any]) -> dict[str, Any]:
         """Execute a command, and return its reply when it is stored."""
@@ -89,10 +89,10 @@ class SocketClient:
         for _ in range(times):
             await self._socket.send(json.dumps(message))
 
-    async def wait_until(self, wanted: Callable[[], bool]) -> None:
+    async def wait_until(self, condition: Callable[[], bool]) -> None:
         """Wait until a condition holds; it is checked after every message."""
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            while not wanted():
+            while not condition():
                 self._changed.clear()
                 await self._changed.wait()
 
@@ -205,7 +205,7 @@ async def connected_clients(url: str, room_id: str, count: int) -> AsyncIterator
 
     try:
         await asyncio.gather(*map(join, clients))
-        # A copy: clients that a test takes out of it are closed with the others.
+        # A copy: clients that a test removes from it are closed with the others.
         yield list(clients)
     finally:
         await asyncio.gather(*(client.close() for client in clients))

@@ -1,4 +1,4 @@
-"""Coming in: as a guest, by signing up, by signing in; languages, night, and leaving."""
+"""Accounts in the browser: guests, signing up, in and out, the language, the theme, and deletion."""
 
 from collections.abc import Iterator
 from uuid import uuid4
@@ -18,26 +18,25 @@ def sign_up(page: Page, name: str, password: str = "correct horse battery") -> N
 
 @pytest.fixture
 def visitor(browser: Browser, server: ServerProcess) -> Iterator[Visitor]:
-    made = Visitor(browser, server.url)
-    yield made
-    made.close()
+    visitor = Visitor(browser, server.url)
+    yield visitor
+    visitor.close()
 
 
-def test_a_guest_is_somebody_at_once_and_stays_the_same(visitor: Visitor) -> None:
+def test_a_guest_has_an_account_at_once_and_keeps_it(visitor: Visitor) -> None:
     visitor.open("/")
-    mark = visitor.cookie("zataku_guest")
-    assert mark is not None
+    assert visitor.cookie("zataku_guest") is not None
     first = visitor.page.evaluate("fetch('/api/me').then(r => r.json())")
     visitor.open("/profile")
-    again = visitor.page.evaluate("fetch('/api/me').then(r => r.json())")
+    second = visitor.page.evaluate("fetch('/api/me').then(r => r.json())")
     assert first["role"] == "guest"
-    assert first["accountId"] == again["accountId"]
+    assert first["accountId"] == second["accountId"]
     expect(visitor.page.get_by_text("You're here as a guest")).to_be_visible()
-    # No script can read the mark.
+    # No script can read the cookie.
     assert "zataku_guest" not in visitor.page.evaluate("document.cookie")
 
 
-def test_somebody_signs_up_signs_out_and_signs_in_again(visitor: Visitor) -> None:
+def test_a_visitor_signs_up_signs_out_and_signs_in_again(visitor: Visitor) -> None:
     name = f"hana {uuid4().hex[:6]}"
     page = visitor.open("/live")
     page.get_by_label("Name of the room").fill("Before signing up")
@@ -58,12 +57,12 @@ def test_somebody_signs_up_signs_out_and_signs_in_again(visitor: Visitor) -> Non
     page.get_by_label("Password", exact=True).fill("correct horse battery")
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url(lambda url: "/sign-in" not in url)
-    # What the guest made is the user's.
+    # The rooms of the guest belong to the user.
     visitor.open("/live")
     expect(page.get_by_text("Before signing up")).to_be_visible()
 
 
-def test_a_name_that_is_taken_is_said_under_its_field(
+def test_a_taken_name_and_a_short_password_are_reported_at_their_fields(
     visitor: Visitor, browser: Browser, server: ServerProcess
 ) -> None:
     name = f"sora {uuid4().hex[:6]}"
@@ -95,17 +94,17 @@ def test_the_language_follows_the_browser_and_then_the_choice(
     japanese.close()
 
 
-def test_night_is_chosen_once_and_is_there_before_any_script(visitor: Visitor) -> None:
+def test_the_dark_theme_is_remembered_and_rendered_by_the_server(visitor: Visitor) -> None:
     page = visitor.open("/profile")
-    by_day = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.get_by_label("Dark").first.click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != by_day
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != light
     document = visitor.context.request.get(f"{visitor.url}/").text()
     assert 'data-theme="dark"' in document
 
 
-def test_signing_out_everywhere_ends_the_other_browser(
+def test_signing_out_everywhere_ends_the_session_of_another_browser(
     visitor: Visitor, browser: Browser, server: ServerProcess
 ) -> None:
     name = f"mika {uuid4().hex[:6]}"
@@ -113,11 +112,11 @@ def test_signing_out_everywhere_ends_the_other_browser(
     sign_up(page, name)
     page.wait_for_url(lambda url: "/sign-up" not in url)
     other = Visitor(browser, server.url)
-    there = other.open("/sign-in")
-    there.get_by_label("Name", exact=True).fill(name)
-    there.get_by_label("Password", exact=True).fill("correct horse battery")
-    there.get_by_role("button", name="Sign in").click()
-    there.wait_for_url(lambda url: "/sign-in" not in url)
+    other_page = other.open("/sign-in")
+    other_page.get_by_label("Name", exact=True).fill(name)
+    other_page.get_by_label("Password", exact=True).fill("correct horse battery")
+    other_page.get_by_role("button", name="Sign in").click()
+    other_page.wait_for_url(lambda url: "/sign-in" not in url)
     visitor.open("/profile")
     page.get_by_role("button", name="Sign out everywhere").click()
     expect(page.get_by_text("Signed out").first).to_be_visible()
@@ -125,7 +124,7 @@ def test_signing_out_everywhere_ends_the_other_browser(
     other.close()
 
 
-def test_an_account_is_deleted_with_everything_it_owns(visitor: Visitor) -> None:
+def test_an_account_is_deleted_with_its_rooms(visitor: Visitor) -> None:
     name = f"leo {uuid4().hex[:6]}"
     page = visitor.open("/sign-up")
     sign_up(page, name)
@@ -140,12 +139,12 @@ def test_an_account_is_deleted_with_everything_it_owns(visitor: Visitor) -> None
     dialog.get_by_label("Password").fill("correct horse battery")
     dialog.get_by_role("button", name="Delete everything").click()
     expect(page.get_by_text("Your account is gone.").first).to_be_visible()
-    gone = f"fetch('/api/live/rooms/{room['roomId']}').then(r => r.status)"
-    page.wait_for_function(f"async () => (await {gone}) === 404")
+    status = f"fetch('/api/live/rooms/{room['roomId']}').then(r => r.status)"
+    page.wait_for_function(f"async () => (await {status}) === 404")
 
 
-def test_the_pages_have_titles_and_cards_for_links(server: ServerProcess, visitor: Visitor) -> None:
+def test_a_page_has_a_title_and_a_link_preview(server: ServerProcess, visitor: Visitor) -> None:
     document = visitor.context.request.get(f"{server.url}/live?lang=ja").text()
-    for wanted in ("<title>", "og:title", "og:image", "og:url", 'lang="ja"'):
-        assert wanted in document
+    for text in ("<title>", "og:title", "og:image", "og:url", 'lang="ja"'):
+        assert text in document
     assert "<script>" not in document

@@ -1,4 +1,4 @@
-"""The first room, end to end: opened, joined by its QR code, spoken in, and carried on over a killed server."""
+"""A live room in two browsers: opened, joined by its QR code, and continued after its server was killed."""
 
 import re
 from collections.abc import Iterator
@@ -24,18 +24,18 @@ def post_comment(page: Page, text: str) -> None:
     page.get_by_role("button", name="Send", exact=True).click()
 
 
-def reads(page: Page, *texts: str) -> None:
-    """The log shows exactly these comments, in this order."""
+def expect_comments(page: Page, *texts: str) -> None:
+    """Expect each of these comments once in the log, in this order."""
     log = page.get_by_role("log")
     expect(log.get_by_text(texts[-1], exact=True)).to_be_visible()
     for text in texts:
         expect(log.get_by_text(text, exact=True)).to_have_count(1)
-    shown = log.inner_text()
-    places = [shown.index(text) for text in texts]
-    assert places == sorted(places)
+    log_text = log.inner_text()
+    offsets = [log_text.index(text) for text in texts]
+    assert offsets == sorted(offsets)
 
 
-def test_two_browsers_carry_on_after_the_server_was_killed(browser: Browser, servers: list[ServerProcess]) -> None:
+def test_two_browsers_continue_after_the_server_was_killed(browser: Browser, servers: list[ServerProcess]) -> None:
     url = servers[-1].url
     host, phone = Visitor(browser, url), Visitor(browser, url, screen=PHONE)
     page = host.open("/live")
@@ -50,20 +50,20 @@ def test_two_browsers_carry_on_after_the_server_was_killed(browser: Browser, ser
     post_comment(phone.page, "hello from the phone")
     post_comment(page, "hello from the stage")
     for it in (page, phone.page):
-        reads(it, "hello from the phone", "hello from the stage")
+        expect_comments(it, "hello from the phone", "hello from the stage")
 
     servers[-1].kill()
     for it in (page, phone.page):
         expect(it.get_by_text("Reconnecting. Your text is safe")).to_be_visible()
-    phone.page.get_by_label("Comment", exact=True).fill("written while away")
+    phone.page.get_by_label("Comment", exact=True).fill("written while offline")
     servers.append(servers[-1].restarted())
     for it in (page, phone.page):
         expect(it.get_by_text("Reconnecting. Your text is safe")).to_be_hidden()
-    expect(phone.page.get_by_label("Comment", exact=True)).to_have_value("written while away")
+    expect(phone.page.get_by_label("Comment", exact=True)).to_have_value("written while offline")
     phone.page.get_by_role("button", name="Send", exact=True).click()
     post_comment(page, "we are back")
     for it in (page, phone.page):
-        reads(it, "hello from the phone", "hello from the stage", "written while away", "we are back")
+        expect_comments(it, "hello from the phone", "hello from the stage", "written while offline", "we are back")
 
     page.get_by_role("button", name="End the room").click()
     page.get_by_role("dialog").get_by_role("button", name="End it").click()
@@ -81,12 +81,12 @@ def test_markup_in_a_comment_is_text(browser: Browser, server: ServerProcess) ->
     page.get_by_role("button", name="Open a room").click()
     page.wait_for_url(re.compile(r"/live/[0-9a-f-]{36}$"))
     post_comment(page, "<img src=x onerror=alert(1)>")
-    reads(page, "<img src=x onerror=alert(1)>")
+    expect_comments(page, "<img src=x onerror=alert(1)>")
     expect(page.get_by_role("heading", name="<b>bold</b>")).to_be_visible()
     host.close()
 
 
-def test_a_room_that_is_not_there_says_so(browser: Browser, server: ServerProcess) -> None:
+def test_the_page_of_an_unknown_room_says_that_there_is_none(browser: Browser, server: ServerProcess) -> None:
     visitor = Visitor(browser, server.url, screen=PHONE)
     visitor.open("/live/00000000-0000-4000-8000-000000000000")
     expect(visitor.page.get_by_text("No such room")).to_be_visible()

@@ -17,7 +17,7 @@ from tests.e2e.server_process import ServerProcess, start_embedded_server
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     """A server whose clock can be advanced."""
-    server = start_embedded_server(tmp_path_factory.mktemp("talks"))
+    server = start_embedded_server(tmp_path_factory.mktemp("rooms"))
     yield server
     assert server.close() == 0
 
@@ -39,31 +39,31 @@ class RoomVisitor(Visitor):
         """A comment in the log."""
         return self.page.get_by_role("log").locator(".comment", has=self.page.get_by_text(text, exact=True))
 
-    def reads(self, *texts: str) -> None:
-        """The log shows exactly these comments, in this order."""
+    def expect_comments(self, *texts: str) -> None:
+        """Expect exactly these comments in the log, in this order."""
         expect(self.page.get_by_role("log").locator(".comment .text")).to_have_text(list(texts))
 
     def go_offline(self) -> None:
         """Close the socket, and every further one."""
         self._is_offline = True
-        for line in self._sockets:
-            line.close(code=1001)
+        for socket in self._sockets:
+            socket.close(code=1001)
         self._sockets.clear()
 
     def go_online(self) -> None:
-        """Let the next socket connect, and tell the page as a browser does, so that it need not wait for its timer."""
+        """Let the next socket connect, and notify the page as a browser does, which ends its wait for a retry."""
         self._is_offline = False
         self.page.evaluate("window.dispatchEvent(new Event('online'))")
 
-    def _connect(self, line: WebSocketRoute) -> None:
+    def _connect(self, socket: WebSocketRoute) -> None:
         if self._is_offline:
-            line.close(code=1001)
+            socket.close(code=1001)
             return
-        line.connect_to_server()
-        self._sockets.append(line)
+        socket.connect_to_server()
+        self._sockets.append(socket)
 
 
-class Talk:
+class RoomBrowsers:
     """A room in four browsers: its host, two visitors with phones, and the overlay."""
 
     def __init__(self, browser: Browser, server: ServerProcess) -> None:
@@ -82,7 +82,7 @@ class Talk:
         self.overlay.goto(f"{page.url}/overlay")
         self.overlay.wait_for_selector("#stage[data-joined]", state="attached")
 
-    def act(self, visitor: RoomVisitor, text: str, name: str) -> None:
+    def moderate(self, visitor: RoomVisitor, text: str, name: str) -> None:
         """Moderate a comment, by its button or menu."""
         row = visitor.comment(text)
         row.hover()
@@ -104,10 +104,10 @@ class Talk:
 
 
 @pytest.fixture
-def talk(browser: Browser, server: ServerProcess) -> Iterator[Talk]:
-    talk = Talk(browser, server)
-    yield talk
-    talk.close()
+def room(browser: Browser, server: ServerProcess) -> Iterator[RoomBrowsers]:
+    room = RoomBrowsers(browser, server)
+    yield room
+    room.close()
 
 
 def flying(overlay: Page, text: str) -> Locator:
@@ -115,172 +115,172 @@ def flying(overlay: Page, text: str) -> Locator:
     return overlay.locator("#stage").get_by_text(text, exact=True)
 
 
-def come_in(talk: Talk) -> None:
-    """One phone points its camera at the code, the other types the number."""
-    host = talk.host.page
+def join_room(room: RoomBrowsers) -> None:
+    """Join the room with one phone by its QR code, and with the other by its number."""
+    host = room.host.page
     link = read_qr_code(host.get_by_role("img", name=re.compile("QR")))
-    # It still leads there when the room is over and its number is another's.
+    # The link is the room's own address: its number is reused after the close.
     assert link == host.url
-    talk.ada.page.goto(link)
+    room.ada.page.goto(link)
     number = re.sub(r"\D", "", host.locator(".code").first.inner_text())
     assert re.fullmatch(r"[1-9]\d{5}", number)
-    page = talk.bo.open("/live")
+    page = room.bo.open("/live")
     page.get_by_label("Room number").fill(number)
     page.wait_for_url(host.url)
-    for visitor in (talk.ada, talk.bo):
+    for visitor in (room.ada, room.bo):
         expect(visitor.page.get_by_role("heading", name="型の話をしよう <b>")).to_be_visible()
         expect(visitor.page.get_by_text(re.compile(r"^[34] here$"))).to_be_visible()
 
 
-def test_a_talk_is_opened_joined_commented_and_flies_over_the_slides(talk: Talk) -> None:
-    come_in(talk)
-    talk.ada.page.get_by_role("button", name="Change name").click()
-    talk.ada.page.get_by_label("Nickname").fill("Ada")
-    talk.ada.page.get_by_role("button", name="Use it").click()
-    talk.ada.post_comment("why is <i>this</i> typed?")
-    expect(flying(talk.overlay, "why is <i>this</i> typed?")).to_be_visible()
-    talk.bo.post_comment("こんにちは")
-    talk.host.post_comment("welcome 👋")
-    for visitor in talk.visitors:
-        visitor.reads("why is <i>this</i> typed?", "こんにちは", "welcome 👋")
+def test_comments_reactions_and_upvotes_reach_every_browser_and_the_overlay(room: RoomBrowsers) -> None:
+    join_room(room)
+    room.ada.page.get_by_role("button", name="Change name").click()
+    room.ada.page.get_by_label("Nickname").fill("Ada")
+    room.ada.page.get_by_role("button", name="Use it").click()
+    room.ada.post_comment("why is <i>this</i> typed?")
+    expect(flying(room.overlay, "why is <i>this</i> typed?")).to_be_visible()
+    room.bo.post_comment("こんにちは")
+    room.host.post_comment("welcome 👋")
+    for visitor in room.visitors:
+        visitor.expect_comments("why is <i>this</i> typed?", "こんにちは", "welcome 👋")
         expect(visitor.comment("why is <i>this</i> typed?")).to_contain_text("Ada")
         expect(visitor.comment("こんにちは")).to_contain_text("Anonymous")
 
     # Reactions and upvotes.
-    talk.bo.comment("why is <i>this</i> typed?").get_by_role("button", name=re.compile("^Upvote")).click()
-    for visitor in talk.visitors:
+    room.bo.comment("why is <i>this</i> typed?").get_by_role("button", name=re.compile("^Upvote")).click()
+    for visitor in room.visitors:
         expect(visitor.comment("why is <i>this</i> typed?").get_by_role("button", name="Upvote +1")).to_be_visible()
-    talk.ada.page.get_by_role("button", name="Clap").click()
-    expect(talk.overlay.locator("#stage .tags")).to_contain_text("Clap")
+    room.ada.page.get_by_role("button", name="Clap").click()
+    expect(room.overlay.locator("#stage .tags")).to_contain_text("Clap")
 
-    # What one wrote can be taken back.
-    talk.bo.post_comment("oops")
-    expect(talk.host.comment("oops")).to_be_visible()
-    talk.bo.comment("oops").get_by_role("button", name=re.compile("Take back")).click()
-    for visitor in talk.visitors:
+    # A sender takes a comment back.
+    room.bo.post_comment("oops")
+    expect(room.host.comment("oops")).to_be_visible()
+    room.bo.comment("oops").get_by_role("button", name=re.compile("Take back")).click()
+    for visitor in room.visitors:
         expect(visitor.comment("oops")).to_have_count(0)
 
 
-def test_the_host_moderates_and_every_act_is_in_the_log(talk: Talk) -> None:
-    come_in(talk)
-    talk.ada.post_comment("a question?")
-    talk.bo.post_comment("something rude")
-    host = talk.host.page
-    expect(talk.host.comment("something rude")).to_be_visible()
+def test_the_host_moderates_and_every_action_is_in_the_log(room: RoomBrowsers) -> None:
+    join_room(room)
+    room.ada.post_comment("a question?")
+    room.bo.post_comment("something rude")
+    host = room.host.page
+    expect(room.host.comment("something rude")).to_be_visible()
 
-    talk.act(talk.host, "a question?", "Pin")
-    for page in (talk.ada.page, talk.bo.page, talk.overlay):
+    room.moderate(room.host, "a question?", "Pin")
+    for page in (room.ada.page, room.bo.page, room.overlay):
         expect(page.locator(".pinned, .pinned-tag").get_by_text("a question?", exact=True).first).to_be_visible()
-    talk.act(talk.host, "a question?", "Mark answered")
-    expect(talk.bo.comment("a question?")).to_contain_text("Answered")
+    room.moderate(room.host, "a question?", "Mark answered")
+    expect(room.bo.comment("a question?")).to_contain_text("Answered")
 
-    talk.act(talk.host, "something rude", "Hide")
-    for visitor in (talk.ada, talk.bo):
+    room.moderate(room.host, "something rude", "Hide")
+    for visitor in (room.ada, room.bo):
         expect(visitor.comment("something rude")).to_have_count(0)
-    expect(flying(talk.overlay, "something rude")).to_have_count(0)
-    expect(talk.host.comment("something rude")).to_contain_text("Hidden")
-    talk.act(talk.host, "something rude", "Show again")
-    talk.ada.reads("a question?", "something rude")
+    expect(flying(room.overlay, "something rude")).to_have_count(0)
+    expect(room.host.comment("something rude")).to_contain_text("Hidden")
+    room.moderate(room.host, "something rude", "Show again")
+    room.ada.expect_comments("a question?", "something rude")
 
     host.get_by_role("button", name="Pause comments").click()
-    expect(talk.ada.page.get_by_text("Comments are paused for a moment.")).to_be_visible()
-    expect(talk.ada.page.get_by_role("button", name="Send", exact=True)).to_be_disabled()
+    expect(room.ada.page.get_by_text("Comments are paused for a moment.")).to_be_visible()
+    expect(room.ada.page.get_by_role("button", name="Send", exact=True)).to_be_disabled()
     host.get_by_role("button", name="Resume comments").click()
-    expect(talk.ada.page.get_by_text("Comments are paused for a moment.")).to_be_hidden()
+    expect(room.ada.page.get_by_text("Comments are paused for a moment.")).to_be_hidden()
 
     slow = host.get_by_role("group", name="Slow mode")
     slow.get_by_role("radio", name="30 s").check()
-    expect(talk.ada.page.get_by_text("One comment every 30 s")).to_be_visible()
-    talk.server.advance_clock(30)
-    talk.ada.post_comment("slowly")
-    expect(talk.ada.page.get_by_text(re.compile(r"You can send again in \d+ s"))).to_be_visible()
+    expect(room.ada.page.get_by_text("One comment every 30 s")).to_be_visible()
+    room.server.advance_clock(30)
+    room.ada.post_comment("slowly")
+    expect(room.ada.page.get_by_text(re.compile(r"You can send again in \d+ s"))).to_be_visible()
     slow.get_by_role("radio", name="Off").check()
-    expect(talk.ada.page.get_by_text(re.compile(r"You can send again in \d+ s"))).to_be_hidden()
+    expect(room.ada.page.get_by_text(re.compile(r"You can send again in \d+ s"))).to_be_hidden()
 
     host.get_by_label("Word to block").fill("SPAM")
     host.get_by_role("button", name="Block", exact=True).click()
     expect(host.get_by_role("button", name="Unblock “spam”")).to_be_visible()
-    talk.bo.post_comment("buy spam")
-    expect(talk.bo.page.get_by_text("Your comment has a word that's blocked in this room.")).to_be_visible()
+    room.bo.post_comment("buy spam")
+    expect(room.bo.page.get_by_text("Your comment has a word that's blocked in this room.")).to_be_visible()
 
-    talk.act(talk.host, "something rude", "Block sender")
+    room.moderate(room.host, "something rude", "Block sender")
     expect(host.get_by_role("button", name=re.compile("^Unblock(?! “)"))).to_be_visible()
-    talk.bo.post_comment("me again")
-    expect(talk.bo.page.get_by_text("The host has blocked you from this room.")).to_be_visible()
+    room.bo.post_comment("me again")
+    expect(room.bo.page.get_by_text("The host has blocked you from this room.")).to_be_visible()
     host.get_by_role("button", name=re.compile("^Unblock(?! “)")).first.click()
     log = host.get_by_role("region", name="Log")
     expect(log).to_contain_text("Unblocked a sender")
     more = log.get_by_role("button", name=re.compile("^Show all"))
     if more.count():
         more.click()
-    for did in (
+    for entry in (
         "Pinned a comment", "Marked as answered", "Hid a comment", "Showed a comment again", "Paused comments",
         "Resumed comments", "Slow mode: 30 seconds", "Slow mode off", "Blocked a word", "Blocked a sender",
     ):  # fmt: skip
-        expect(log).to_contain_text(did)
-    talk.bo.post_comment("thank you")
-    for visitor in talk.visitors:
-        visitor.reads("a question?", "something rude", "slowly", "thank you")
+        expect(log).to_contain_text(entry)
+    room.bo.post_comment("thank you")
+    for visitor in room.visitors:
+        visitor.expect_comments("a question?", "something rude", "slowly", "thank you")
 
 
-def test_whoever_was_in_a_tunnel_for_a_minute_reads_the_same_as_everybody(talk: Talk) -> None:
-    come_in(talk)
-    talk.ada.post_comment("before the tunnel")
-    talk.bo.reads("before the tunnel")
-    talk.bo.go_offline()
-    expect(talk.bo.page.get_by_text("Reconnecting. Your text is safe")).to_be_visible()
-    talk.bo.page.get_by_label("Comment", exact=True).fill("written in the dark")
-    said = ["before the tunnel"]
+def test_a_visitor_who_was_offline_for_a_minute_gets_every_comment(room: RoomBrowsers) -> None:
+    join_room(room)
+    room.ada.post_comment("before the outage")
+    room.bo.expect_comments("before the outage")
+    room.bo.go_offline()
+    expect(room.bo.page.get_by_text("Reconnecting. Your text is safe")).to_be_visible()
+    room.bo.page.get_by_label("Comment", exact=True).fill("written offline")
+    contents = ["before the outage"]
     for number in range(12):
-        (talk.ada if number % 2 else talk.host).post_comment(f"meanwhile {number}")
-        said.append(f"meanwhile {number}")
-        talk.host.reads(*said)
-        talk.server.advance_clock(5)
-    talk.bo.go_online()
-    expect(talk.bo.page.get_by_text("Reconnecting. Your text is safe")).to_be_hidden()
-    talk.bo.page.get_by_role("button", name="Send", exact=True).click()
-    said.append("written in the dark")
-    for visitor in talk.visitors:
-        visitor.reads(*said)
+        (room.ada if number % 2 else room.host).post_comment(f"comment {number}")
+        contents.append(f"comment {number}")
+        room.host.expect_comments(*contents)
+        room.server.advance_clock(5)
+    room.bo.go_online()
+    expect(room.bo.page.get_by_text("Reconnecting. Your text is safe")).to_be_hidden()
+    room.bo.page.get_by_role("button", name="Send", exact=True).click()
+    contents.append("written offline")
+    for visitor in room.visitors:
+        visitor.expect_comments(*contents)
 
 
-def exported(page: Page, name: str) -> bytes:
-    with page.expect_download() as loading:
+def download(page: Page, name: str) -> bytes:
+    with page.expect_download() as started:
         page.get_by_role("link", name=name).click()
-    return Path(loading.value.path()).read_bytes()
+    return Path(started.value.path()).read_bytes()
 
 
-def test_a_room_ends_for_everybody_at_once_and_what_was_said_can_be_looked_through_and_taken_along(talk: Talk) -> None:
-    come_in(talk)
+def test_a_closed_room_is_closed_in_every_browser_and_can_be_searched_and_exported(room: RoomBrowsers) -> None:
+    join_room(room)
     for number, text in enumerate(("=1+1", "<b>bold</b> 質問", "rude", "last words")):
-        talk.ada.post_comment(text)
-        expect(talk.host.comment(text)).to_be_visible()
-        talk.server.advance_clock(60 * number)
-    talk.act(talk.host, "rude", "Hide")
-    expect(talk.ada.comment("rude")).to_have_count(0)
-    talk.host.page.get_by_role("button", name="End the room").click()
-    talk.host.page.get_by_role("dialog").get_by_role("button", name="End it").click()
-    for visitor in talk.visitors:
+        room.ada.post_comment(text)
+        expect(room.host.comment(text)).to_be_visible()
+        room.server.advance_clock(60 * number)
+    room.moderate(room.host, "rude", "Hide")
+    expect(room.ada.comment("rude")).to_have_count(0)
+    room.host.page.get_by_role("button", name="End the room").click()
+    room.host.page.get_by_role("dialog").get_by_role("button", name="End it").click()
+    for visitor in room.visitors:
         expect(visitor.page.get_by_text("This room has ended.").first).to_be_visible()
         expect(visitor.page.get_by_label("Comment", exact=True)).to_have_count(0)
         expect(visitor.page.get_by_role("slider", name="Timeline")).to_be_visible()
-    expect(talk.overlay.locator("#stage .flight")).to_have_count(0)
+    expect(room.overlay.locator("#stage .flight")).to_have_count(0)
 
-    page = talk.ada.page
+    page = room.ada.page
     page.get_by_role("searchbox", name="Search the comments").fill("BOLD")
     expect(page.locator("mark")).to_have_text("bold")
     expect(page.get_by_text("rude", exact=True)).to_have_count(0)
-    host = talk.host.page
-    rows = list(csv.DictReader(io.StringIO(exported(host, "Export as CSV").decode("utf-8-sig"))))
+    host = room.host.page
+    rows = list(csv.DictReader(io.StringIO(download(host, "Export as CSV").decode("utf-8-sig"))))
     assert [(row["content"], row["hidden"]) for row in rows] == [
         ("'=1+1", "false"),
         ("<b>bold</b> 質問", "false"),
         ("rude", "true"),
         ("last words", "false"),
     ]
-    taken = json.loads(exported(page, "Export as JSON"))
-    assert [it["content"] for it in taken["comments"]] == ["=1+1", "<b>bold</b> 質問", "last words"]
-    assert taken["room"]["status"] == "CLOSED"
+    export = json.loads(download(page, "Export as JSON"))
+    assert [it["content"] for it in export["comments"]] == ["=1+1", "<b>bold</b> 質問", "last words"]
+    assert export["room"]["status"] == "CLOSED"
     slider = page.get_by_role("slider", name="Timeline")
     slider.press("End")
     expect(page.get_by_text("last words", exact=True).first).to_be_visible()

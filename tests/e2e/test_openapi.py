@@ -35,8 +35,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
 def as_admin(server: ServerProcess) -> dict[str, str]:
     """The headers of a signed-in admin."""
     with httpx.Client(base_url=server.url, headers={"Origin": server.url}) as client:
-        made = client.post("/api/accounts", json={"name": "mato", "password": "correct horse battery"})
-        assert made.status_code == 201, made.text
+        created = client.post("/api/accounts", json={"name": "mato", "password": "correct horse battery"})
+        assert created.status_code == 201, created.text
         cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
     server.grant_admin("mato")
     return {"Origin": server.url, "Cookie": cookie}
@@ -53,8 +53,8 @@ def test_no_request_makes_the_server_fail(server: ServerProcess, caller: str) ->
     failures: list[str] = []
     statuses: Counter[int] = Counter()
     tried = 0
-    for found in document.get_all_operations():
-        operation = found.ok()
+    for result in document.get_all_operations():
+        operation = result.ok()
         if caller == "admin" and operation.path in ENDS_SESSION:
             continue
         tried += 1
@@ -66,10 +66,10 @@ def test_no_request_makes_the_server_fail(server: ServerProcess, caller: str) ->
             if "room_id" in case.path_parameters and next(calls) % 2:
                 # A generated id never names a room.
                 case.path_parameters["room_id"] = room
-            answer = case.call(headers=headers)
-            statuses[answer.status_code] += 1
-            if answer.status_code >= 500:
-                failures.append(f"{case.method} {case.formatted_path}: {answer.status_code} {answer.text[:300]}")
+            response = case.call(headers=headers)
+            statuses[response.status_code] += 1
+            if response.status_code >= 500:
+                failures.append(f"{case.method} {case.formatted_path}: {response.status_code} {response.text[:300]}")
 
         call()
     assert tried > 15
