@@ -4,27 +4,11 @@ from random import Random
 
 from msgspec.structs import replace
 
-from tests.drawing.games import (
-    NOW,
-    new_message,
-    room,
-    round_id_of,
-    seeded_random,
-    turn_id_of,
-)
+from tests.drawing.games import NOW, new_message, room, round_id_of, seeded_random, turn_id_of
 from zataku.drawing import writes
-from zataku.drawing.design import (
-    Game,
-)
+from zataku.drawing.design import Game
 from zataku.drawing.limits import RoundId, TurnId
-from zataku.drawing.samples import (
-    ANSWERS,
-    a_picture,
-    an_id,
-    between_rounds,
-    ended,
-    in_play,
-)
+from zataku.drawing.samples import ANSWERS, a_picture, an_id, between_rounds, ended, in_play
 from zataku.table import Plan
 from zataku.table.schema.plan import Save
 

@@ -1,4 +1,4 @@
-"""Writes with retries, and checks of the stored game afterwards."""
+"""Writes that are retried until they succeed, and checks of the stored game afterwards."""
 
 from collections.abc import Awaitable, Callable
 from random import Random

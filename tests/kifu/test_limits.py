@@ -135,10 +135,10 @@ def test_a_slug_that_is_not_a_path_is_refused(slug: str):
 
 @pytest.mark.parametrize("slug", ["", "a" * 256])
 def test_the_length_of_a_slug_is_checked_when_it_is_stored(slug: str):
-    made = msgspec.structs.replace
+    replace = msgspec.structs.replace
     with pytest.raises((ValueError, WrongType, BadKey)):
         binding_of(SlugClaim).encode(
-            made(SlugClaim(username=a_record().username, slug="a", kifu_id=a_record().kifu_id), slug=slug)
+            replace(SlugClaim(username=a_record().username, slug="a", kifu_id=a_record().kifu_id), slug=slug)
         )
 
 

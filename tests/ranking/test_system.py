@@ -75,11 +75,11 @@ async def test_profiles_of_the_demo_match_their_last_day(embedded: Store, clock:
 async def test_the_demo_is_filled_once(strict: Store, clock: ManualClock):
     system = await fill_demo(strict, clock)
     assert system.demo is not None
-    shown = await all_items(strict, [ranking])
+    before = await all_items(strict, [ranking])
     for _ in range(2):
         await system.demo()
         await clock.advance(3 * 86_400)
-    assert await all_items(strict, [ranking]) == shown
+    assert await all_items(strict, [ranking]) == before
 
 
 async def test_an_interrupted_demo_is_continued(strict: Store, clock: ManualClock):

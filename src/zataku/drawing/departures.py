@@ -1,4 +1,4 @@
-"""Where the drawing game's table differs from its document."""
+"""Differences between the drawing game's table and its design document, each with reason and figure."""
 
 from zataku.table import Departure
 

@@ -1,4 +1,4 @@
-"""Differences between the table and its design document, with reasons."""
+"""Differences between the table of Othello by vote and its design document, each with reason and figure."""
 
 from zataku.table import Departure
 

@@ -21,18 +21,18 @@ class TableDiff(Struct, frozen=True):
     differences: tuple[str, ...] = ()
 
 
-def compare_tables(wanted: Sequence[TableSchema], stored: Iterable[TableSchema]) -> list[TableDiff]:
+def compare_tables(declared: Sequence[TableSchema], stored: Iterable[TableSchema]) -> list[TableDiff]:
     """Compare each table of a design with the stored table of its name."""
     known = {table.name: table for table in stored}
-    return [compare_table(table, known.get(table.name)) for table in wanted]
+    return [compare_table(table, known.get(table.name)) for table in declared]
 
 
-def compare_table(wanted: TableSchema, stored: TableSchema | None) -> TableDiff:
+def compare_table(declared: TableSchema, stored: TableSchema | None) -> TableDiff:
     """Compare one table with the stored one, if any."""
     if stored is None:
-        return TableDiff(wanted.name, "absent")
-    differences = tuple(_differences(wanted, stored))
-    return TableDiff(wanted.name, "differs" if differences else "fits", differences)
+        return TableDiff(declared.name, "absent")
+    differences = tuple(_differences(declared, stored))
+    return TableDiff(declared.name, "differs" if differences else "fits", differences)
 
 
 def require_matching(diffs: Iterable[TableDiff]) -> None:
@@ -49,27 +49,27 @@ def _describe(diff: TableDiff) -> str:
     return f"{diff.table} is absent" if diff.state == "absent" else f"{diff.table}: {', '.join(diff.differences)}"
 
 
-def _differences(wanted: TableSchema, stored: TableSchema) -> Iterator[str]:
-    if wanted.keys != stored.keys:
-        yield f"its keys are {_keys(stored.keys)}, not {_keys(wanted.keys)}"
+def _differences(declared: TableSchema, stored: TableSchema) -> Iterator[str]:
+    if declared.keys != stored.keys:
+        yield f"its keys are {_keys(stored.keys)}, not {_keys(declared.keys)}"
     before = {index.name: index for index in stored.indexes}
-    after = {index.name: index for index in wanted.indexes}
+    after = {index.name: index for index in declared.indexes}
     for name in sorted(before.keys() | after.keys()):
         yield from _index_differences(name, after.get(name), before.get(name))
-    if wanted.ttl != stored.ttl:
-        yield f"its time to live is {stored.ttl or 'off'}, not {wanted.ttl or 'off'}"
-    if wanted.stream != stored.stream:
-        yield f"its stream is {stored.stream or 'off'}, not {wanted.stream or 'off'}"
+    if declared.ttl != stored.ttl:
+        yield f"its time to live is {stored.ttl or 'off'}, not {declared.ttl or 'off'}"
+    if declared.stream != stored.stream:
+        yield f"its stream is {stored.stream or 'off'}, not {declared.stream or 'off'}"
 
 
-def _index_differences(name: str, wanted: IndexSchema | None, stored: IndexSchema | None) -> Iterator[str]:
+def _index_differences(name: str, declared: IndexSchema | None, stored: IndexSchema | None) -> Iterator[str]:
     if stored is None:
         yield f"no index {name}"
-    elif wanted is None:
+    elif declared is None:
         yield f"an index {name} that the design lacks"
-    elif wanted.keys != stored.keys or wanted.local != stored.local:
-        yield f"{name} has the keys {_keys(stored.keys)}, not {_keys(wanted.keys)}"
-    elif wanted.projection != stored.projection:
+    elif declared.keys != stored.keys or declared.local != stored.local:
+        yield f"{name} has the keys {_keys(stored.keys)}, not {_keys(declared.keys)}"
+    elif declared.projection != stored.projection:
         yield f"{name} has another projection"
 
 
@@ -100,17 +100,19 @@ def check_table(table: TableSchema) -> None:
             raise SchemaRefused(f"{key.name} is a key of two types in {table.name}. Choose one.")
 
 
-def check_table_change(stored: TableSchema, wanted: TableSchema) -> None:
+def check_table_change(stored: TableSchema, declared: TableSchema) -> None:
     """Raise `SchemaRefused` for a change that an existing table cannot follow."""
-    if stored.keys != wanted.keys:
-        raise SchemaRefused(f"The keys of {wanted.name} have changed, which a stored table cannot follow. {_RECREATE}")
+    if stored.keys != declared.keys:
+        raise SchemaRefused(
+            f"The keys of {declared.name} have changed, which a stored table cannot follow. {_RECREATE}"
+        )
     before = {index.name: index for index in stored.indexes if index.local}
-    after = {index.name: index for index in wanted.indexes if index.local}
+    after = {index.name: index for index in declared.indexes if index.local}
     for name in sorted(before.keys() | after.keys()):
         if before.get(name) != after.get(name):
             change = "is new" if name not in before else "is gone" if name not in after else "has changed"
             raise SchemaRefused(
-                f"The local index {name} of {wanted.name} {change}. Local indexes can only be made together with their "
-                f"table. {_RECREATE} Or make it a global index.",
+                f"The local index {name} of {declared.name} {change}. Local indexes can only be made together with "
+                f"their table. {_RECREATE} Or make it a global index.",
                 index=name,
             )

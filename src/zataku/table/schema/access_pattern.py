@@ -128,10 +128,10 @@ class Query(Generic[R]):
         """Bytes that differ between any two queries, the same in every process."""
         span = self.span
         key_range = None if span.range is None else (span.range.sign, span.range.low, span.range.high)
-        place = (self.name, span.table.name, span.index and span.index.name, span.pk, key_range, span.backwards)
+        identity = (self.name, span.table.name, span.index and span.index.name, span.pk, key_range, span.backwards)
         # Only a filter can hold sets, whose own order differs between processes.
         condition = span.filter and msgspec.to_builtins(span.filter, builtin_types=(bytes, Decimal), order="sorted")
-        return repr((place, condition)).encode("utf-8", "surrogatepass")
+        return repr((identity, condition)).encode("utf-8", "surrogatepass")
 
 
 class PatternMetadata(Struct, frozen=True):

@@ -67,20 +67,20 @@ def _check_template(binding: "Binding[Any]", attribute: str, template: KeyTempla
     stored = next((field for field in binding.stored if field.attribute == attribute), None)
     if stored is not None and not binding.is_plain_field(attribute, template):
         raise DesignError(f"{name}.{stored.name} is stored as {attribute}, which is also its key {template.text!r}.")
-    wanted = binding.table.key_types[attribute]
-    if wanted != "S":
+    key_type = binding.table.key_types[attribute]
+    if key_type != "S":
         field = binding.fields.get(template.slots[0].field) if template.is_single_field else None
-        if field is None or not _can_be(wanted, field.annotation):
+        if field is None or not _can_be(key_type, field.annotation):
             raise DesignError(
-                f"{name}: the key {attribute} is {_TYPE_NAMES[wanted]}, so its template is one such field."
+                f"{name}: the key {attribute} is {_TYPE_NAMES[key_type]}, so its template is one such field."
             )
 
 
 def _check_field(binding: "Binding[Any]", field: StoredField) -> None:
     name = f"{binding.entity.__name__}.{field.name}"
-    wanted = binding.table.key_types.get(field.attribute)
-    if wanted is not None and not _can_be(wanted, field.annotation):
-        raise DesignError(f"{name} is the key {field.attribute}, so it must be {_TYPE_NAMES[wanted]}.")
+    key_type = binding.table.key_types.get(field.attribute)
+    if key_type is not None and not _can_be(key_type, field.annotation):
+        raise DesignError(f"{name} is the key {field.attribute}, so it must be {_TYPE_NAMES[key_type]}.")
     if not field.required:
         return
     if accepts_none(field.annotation) and not field.keeps_null:
@@ -89,16 +89,16 @@ def _check_field(binding: "Binding[Any]", field: StoredField) -> None:
         raise DesignError(f"{name} is a set, which is left out when it is empty. Give it a default.")
 
 
-def _can_be(wanted: KeyType, annotation: Any) -> bool:
+def _can_be(key_type: KeyType, annotation: Any) -> bool:
     """True when values of the annotation can serve as a key of the type."""
     kind = unwrap_annotation(annotation)
     if get_origin(kind) is Literal:
         kinds: set[type[object]] = {type(option) for option in get_args(kind)}
-        return kinds == {str} if wanted == "S" else kinds == {int} and wanted == "N"
+        return kinds == {str} if key_type == "S" else kinds == {int} and key_type == "N"
     if not isinstance(kind, type):
         return False
-    if wanted == "N":
+    if key_type == "N":
         return issubclass(kind, _NUMBERS) and kind is not bool
-    if wanted == "B":
+    if key_type == "B":
         return issubclass(kind, bytes)
     return issubclass(kind, str | date | UUID | Enum) and kind is not datetime

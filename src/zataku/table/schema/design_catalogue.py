@@ -209,5 +209,5 @@ def _broken(design: str, problem: Exception) -> TableError:
     if isinstance(problem, SyntaxError):
         return DesignError(f"The design {design} cannot be read: {problem}.")
     last = traceback.extract_tb(problem.__traceback__)[-1]
-    place = f"{last.filename}, line {last.lineno}"
-    return DesignError(f"The design {design} cannot be loaded: {type(problem).__name__}: {problem} ({place}).")
+    location = f"{last.filename}, line {last.lineno}"
+    return DesignError(f"The design {design} cannot be loaded: {type(problem).__name__}: {problem} ({location}).")

@@ -40,49 +40,49 @@ def creation_parameters(table: TableSchema) -> Parameters:
     return parameters
 
 
-def differences(stored: TableDescription, wanted: TableSchema) -> list[Difference]:
+def differences(stored: TableDescription, declared: TableSchema) -> list[Difference]:
     """All differences, in the order in which they can be removed.
 
     A protection that is on although the design does not ask for it stays on.
     """
-    changes = _capacity(stored, wanted) + _stream(stored.schema, wanted) + _time_to_live(stored.schema, wanted)
-    if wanted.recovery and not stored.schema.recovery and stored.recovery_offered:
+    changes = _capacity(stored, declared) + _stream(stored.schema, declared) + _time_to_live(stored.schema, declared)
+    if declared.recovery and not stored.schema.recovery and stored.recovery_offered:
         changes.append(
             Difference(
-                f"{wanted.name} has no point-in-time recovery.",
+                f"{declared.name} has no point-in-time recovery.",
                 "UpdateContinuousBackups",
                 {
-                    "TableName": wanted.name,
+                    "TableName": declared.name,
                     "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
                 },
             )
         )
-    if wanted.protected and not stored.schema.protected:
+    if declared.protected and not stored.schema.protected:
         changes.append(
             Difference(
-                f"{wanted.name} is not protected against deletion.",
+                f"{declared.name} is not protected against deletion.",
                 "UpdateTable",
-                {"TableName": wanted.name, "DeletionProtectionEnabled": True},
+                {"TableName": declared.name, "DeletionProtectionEnabled": True},
             )
         )
-    if wanted.encryption == "managed" and stored.schema.encryption != "managed":
+    if declared.encryption == "managed" and stored.schema.encryption != "managed":
         changes.append(
             Difference(
-                f"{wanted.name} is not encrypted with the account's own key.",
+                f"{declared.name} is not encrypted with the account's own key.",
                 "UpdateTable",
-                {"TableName": wanted.name, "SSESpecification": _MANAGED_KEY},
+                {"TableName": declared.name, "SSESpecification": _MANAGED_KEY},
             )
         )
-    return changes + _indexes(stored.schema, wanted)
+    return changes + _indexes(stored.schema, declared)
 
 
-def _indexes(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
+def _indexes(stored: TableSchema, declared: TableSchema) -> list[Difference]:
     before = {index.name: index for index in stored.indexes if not index.local}
-    after = {index.name: index for index in wanted.indexes if not index.local}
+    after = {index.name: index for index in declared.indexes if not index.local}
     changes = [
         _index_change(
-            wanted,
-            f"The index {name} of {wanted.name} "
+            declared,
+            f"The index {name} of {declared.name} "
             f"{'has other keys or attributes' if name in after else 'is not in the design'}.",
             {"Delete": {"IndexName": name}},
         )
@@ -93,11 +93,11 @@ def _indexes(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
     for name, index in after.items():
         if name not in before:
             change = _index_change(
-                wanted,
-                f"The index {name} of {wanted.name} is missing.",
-                {"Create": index_parameters(index, wanted.capacity)},
+                declared,
+                f"The index {name} of {declared.name} is missing.",
+                {"Create": index_parameters(index, declared.capacity)},
             )
-            change.parameters["AttributeDefinitions"] = attribute_definitions((*wanted.keys, *index.keys))
+            change.parameters["AttributeDefinitions"] = attribute_definitions((*declared.keys, *index.keys))
             changes.append(change)
     return changes
 
@@ -107,26 +107,26 @@ def _index_change(table: TableSchema, message: str, update: Parameters) -> Diffe
     return Difference(message, "UpdateTable", parameters, is_index_change=True)
 
 
-def _is_sufficient(stored: Capacity, wanted: Capacity) -> bool:
+def _is_sufficient(stored: Capacity, declared: Capacity) -> bool:
     """True when nothing needs to change. With scaling any number of units between both limits is right."""
-    if isinstance(stored, OnDemand) or isinstance(wanted, OnDemand):
-        return stored == wanted
-    reads = wanted.reads <= stored.reads <= (wanted.max_reads or wanted.reads)
-    return reads and wanted.writes <= stored.writes <= (wanted.max_writes or wanted.writes)
+    if isinstance(stored, OnDemand) or isinstance(declared, OnDemand):
+        return stored == declared
+    reads = declared.reads <= stored.reads <= (declared.max_reads or declared.reads)
+    return reads and declared.writes <= stored.writes <= (declared.max_writes or declared.writes)
 
 
-def _capacity(stored: TableDescription, wanted: TableSchema) -> list[Difference]:
+def _capacity(stored: TableDescription, declared: TableSchema) -> list[Difference]:
     parameters: Parameters = {}
     before = stored.schema.capacity
-    if not _is_sufficient(before, wanted.capacity):
-        parameters |= throughput(wanted.capacity, replaces_maxima=isinstance(before, OnDemand))
-        if type(before) is not type(wanted.capacity):
-            parameters |= capacity_parameters(wanted.capacity)
-    existing = {index.name for index in wanted.indexes} & stored.index_capacities.keys()
+    if not _is_sufficient(before, declared.capacity):
+        parameters |= throughput(declared.capacity, replaces_maxima=isinstance(before, OnDemand))
+        if type(before) is not type(declared.capacity):
+            parameters |= capacity_parameters(declared.capacity)
+    existing = {index.name for index in declared.indexes} & stored.index_capacities.keys()
     updates = [
-        {"Update": {"IndexName": name} | throughput(wanted.capacity, replaces_maxima=isinstance(capacity, OnDemand))}
+        {"Update": {"IndexName": name} | throughput(declared.capacity, replaces_maxima=isinstance(capacity, OnDemand))}
         for name, capacity in sorted(stored.index_capacities.items())
-        if name in existing and not _is_sufficient(capacity, wanted.capacity)
+        if name in existing and not _is_sufficient(capacity, declared.capacity)
     ]
     # Without a maximum on either side nothing changes for an index.
     updates = [update for update in updates if len(update["Update"]) > 1]
@@ -134,10 +134,10 @@ def _capacity(stored: TableDescription, wanted: TableSchema) -> list[Difference]
         parameters["GlobalSecondaryIndexUpdates"] = updates
     if not parameters:
         return []
-    message = f"{wanted.name} has another capacity than {_describe(wanted.capacity)}."
+    message = f"{declared.name} has another capacity than {_describe(declared.capacity)}."
     # Local implementations have no maxima; all of them have the other settings of capacity.
-    required = not (isinstance(before, OnDemand) and isinstance(wanted.capacity, OnDemand))
-    return [Difference(message, "UpdateTable", {"TableName": wanted.name} | parameters, required=required)]
+    required = not (isinstance(before, OnDemand) and isinstance(declared.capacity, OnDemand))
+    return [Difference(message, "UpdateTable", {"TableName": declared.name} | parameters, required=required)]
 
 
 def _describe(capacity: Capacity) -> str:
@@ -149,19 +149,19 @@ def _describe(capacity: Capacity) -> str:
 # A stream or time to live has to be switched off before it can get another setting.
 
 
-def _stream(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
-    if stored.stream == wanted.stream:
+def _stream(stored: TableSchema, declared: TableSchema) -> list[Difference]:
+    if stored.stream == declared.stream:
         return []
-    message = f"The stream of {wanted.name} is {stored.stream or 'off'}, not {wanted.stream or 'off'}."
+    message = f"The stream of {declared.name} is {stored.stream or 'off'}, not {declared.stream or 'off'}."
     setting: Parameters = {"StreamEnabled": False}
     if stored.stream is None:
-        setting = {"StreamEnabled": True, "StreamViewType": wanted.stream}
-    return [Difference(message, "UpdateTable", {"TableName": wanted.name, "StreamSpecification": setting})]
+        setting = {"StreamEnabled": True, "StreamViewType": declared.stream}
+    return [Difference(message, "UpdateTable", {"TableName": declared.name, "StreamSpecification": setting})]
 
 
-def _time_to_live(stored: TableSchema, wanted: TableSchema) -> list[Difference]:
-    if stored.ttl == wanted.ttl:
+def _time_to_live(stored: TableSchema, declared: TableSchema) -> list[Difference]:
+    if stored.ttl == declared.ttl:
         return []
-    message = f"The time to live of {wanted.name} is {stored.ttl or 'off'}, not {wanted.ttl or 'off'}."
-    setting = {"Enabled": stored.ttl is None, "AttributeName": stored.ttl or wanted.ttl}
-    return [Difference(message, "UpdateTimeToLive", {"TableName": wanted.name, "TimeToLiveSpecification": setting})]
+    message = f"The time to live of {declared.name} is {stored.ttl or 'off'}, not {declared.ttl or 'off'}."
+    setting = {"Enabled": stored.ttl is None, "AttributeName": stored.ttl or declared.ttl}
+    return [Difference(message, "UpdateTimeToLive", {"TableName": declared.name, "TimeToLiveSpecification": setting})]
