@@ -14,7 +14,7 @@ from zataku.platform.design import job, owner_of_name
 from zataku.table import Store
 
 
-async def test_an_account_from_the_first_visit_to_its_removal(
+async def test_an_account_works_from_the_first_visit_to_its_removal(
     dynamodb: Store, clock: ManualClock, passwords: Passwords
 ) -> None:
     harness = await account_harness(dynamodb, clock, passwords)

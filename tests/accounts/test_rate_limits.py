@@ -118,5 +118,5 @@ def test_the_number_of_buckets_is_bounded(clock: ManualClock) -> None:
         ("/run/zataku.sock", "unknown"),
     ],
 )
-def test_ipv6_clients_are_counted_by_their_64_network(address: str | None, network: str) -> None:
+def test_a_client_is_counted_by_its_ipv4_address_or_ipv6_network(address: str | None, network: str) -> None:
     assert client_network(address) == network

@@ -67,7 +67,7 @@ def test_an_export_of_a_file_is_imported_into_dynamodb_and_back(
     assert items(host.folder / "again.db") == items(store)
 
 
-def test_statistics_of_dynamodb(host: CommandLine, store: Path, service: str, env: str) -> None:
+def test_statistics_of_dynamodb_are_printed(host: CommandLine, store: Path, service: str, env: str) -> None:
     host.good("store", "export", "out", "--store", store)
     host.good("store", "import", "out", "--env", env, "--from-env", "prod")
     figures = json.loads(host.good("store", "stats", "--json", "--env", env))
@@ -78,7 +78,7 @@ def test_statistics_of_dynamodb(host: CommandLine, store: Path, service: str, en
     assert "ReadingCircle" in host.good("store", "stats", "--env", env)
 
 
-def test_sweep_and_migrate_on_dynamodb(host: CommandLine, service: str, env: str) -> None:
+def test_sweep_and_migrate_run_on_dynamodb(host: CommandLine, service: str, env: str) -> None:
     assert "0 expired items deleted." in host.good("store", "sweep", "--env", env)
     assert "there is nothing to do" in host.good("store", "migrate", "--env", env)
     assert "fits" in host.good("store", "status", "--env", env)

@@ -35,7 +35,7 @@ def put_items(path: Path, *entities: Entity, table: Table = circle) -> None:
     asyncio.run(put())
 
 
-def test_the_status_of_a_sound_store(host: CommandLine, store: Path) -> None:
+def test_the_status_shows_a_sound_store(host: CommandLine, store: Path) -> None:
     printed = host.good("store", "status")
     facts = dict(line.split("  ", 1) for line in printed.partition("\n\n")[0].splitlines())
     assert facts["store"].strip() == "data/zataku.db"
