@@ -1,4 +1,4 @@
-"""Several processes on one store: no job runs twice, and none is lost with its process."""
+"""Several processes on one store: a job runs in one of them, and none is lost with its process."""
 
 import asyncio
 from collections import Counter
@@ -19,7 +19,9 @@ def handler(clock: ManualClock) -> RecordingHandler:
     return RecordingHandler(clock)
 
 
-async def test_two_runners_never_run_one_job_twice(contested: Store, clock: ManualClock, processes: Processes):
+async def test_several_runners_run_a_job_twice_only_after_a_lost_reply(
+    contested: Store, clock: ManualClock, processes: Processes
+):
     handler = RecordingHandler(clock)
     subjects = [f"{number}" for number in range(60)]
     with capture_logs():
