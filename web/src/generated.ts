@@ -547,7 +547,7 @@ export interface LiveRoomView {
   code?: string;
 }
 
-/** Comments that match a search, in order; `next` is the `seq` to go on from. */
+/** Comments that match a search, in order; `next` is the `seq` to continue after. */
 export interface LiveSearchResults {
   comments: LiveCommentView[];
   next?: string;
@@ -622,7 +622,7 @@ export interface Me {
   createdAt: number | null;
 }
 
-/** A message could not be read or exceeded a limit. The socket closes when this goes on. */
+/** A message could not be read or exceeded a limit. The socket is closed when this continues. */
 export interface MessageRejected {
   t: "wrong";
   error: Problem;

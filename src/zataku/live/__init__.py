@@ -1,1 +1,1 @@
-"""Live comment rooms: what the audience says and feels, shown while the talk goes on."""
+"""Live comment rooms: comments, upvotes and reactions of an audience, shown during a talk."""

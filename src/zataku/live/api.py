@@ -32,7 +32,7 @@ CodePath: TypeAlias = Annotated[str, PathParameter(description="The short number
 After: TypeAlias = Annotated[str, QueryParameter(description="The `seq` of the last comment seen", pattern=SEQ_FORM)]
 Before: TypeAlias = Annotated[
     str | None,
-    QueryParameter(description="The `seq` of the first comment seen; then `after` is left aside", pattern=SEQ_FORM),
+    QueryParameter(description="The `seq` of the first comment seen; then `after` is ignored", pattern=SEQ_FORM),
 ]
 Next: TypeAlias = Annotated[str | None, QueryParameter(description="`next` of the page before", max_length=4096)]
 
@@ -46,7 +46,7 @@ def live_routes(rooms: LiveRooms) -> tuple[ControllerRouterHandler, ...]:
 def _room_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
     @post("/rooms", summary="Open a room")
     async def open_room(identity: Caller, data: JSONBody[NewRoom]) -> RoomView:
-        """Open a room for a talk. Whoever opens it is its host."""
+        """Open a room for a talk. The caller becomes its host."""
         return await rooms.open_room(identity, data.name)
 
     @get("/rooms", summary="My rooms")
@@ -66,7 +66,7 @@ def _room_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
 
     @get("/rooms/{room_id:str}/standing", summary="What became of the comments")
     async def room_standing(room_id: RoomPath) -> ModerationStateView:
-        """Which comments are pinned, answered or gone, how many people want which answered, and the reactions."""
+        """The pinned, answered and removed comments, the upvotes, and the reactions."""
         return await rooms.moderation_state(room_id)
 
     return [open_room, my_rooms, rooms_with_code, one_room, room_standing]
@@ -77,7 +77,7 @@ def _comment_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
     async def room_comments(
         identity: Caller, room_id: RoomPath, after: After = SEQ_START, before: Before = None
     ) -> CommentList:
-        """What was said after a place, or before one, in the order of the room. Its host sees what is hidden, too."""
+        """The comments after a `seq`, or before one, in the order of the room. The host also gets hidden comments."""
         if before is not None:
             return await rooms.comments_before(identity, room_id, before)
         return await rooms.comments_after(identity, room_id, after)
@@ -89,12 +89,12 @@ def _comment_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
 
     @delete("/rooms/{room_id:str}/comments/{comment_id:str}", summary="Take a comment back", status_code=200)
     async def retract_comment(identity: Caller, room_id: RoomPath, comment_id: CommentPath) -> CommentRemoved:
-        """Take back what one wrote in the last 60 seconds."""
+        """Delete a comment that the caller posted in the last 60 seconds."""
         return await rooms.retract_comment(identity, room_id, CommentId(comment_id))
 
     @post("/rooms/{room_id:str}/comments/{comment_id:str}/upvote", summary="Upvote", status_code=200)
     async def upvote(identity: Caller, room_id: RoomPath, comment_id: CommentPath) -> Upvoted:
-        """Want a question answered, once."""
+        """Upvote a comment, once."""
         return await rooms.upvote(identity, room_id, CommentId(comment_id))
 
     return [room_comments, post_comment, retract_comment, upvote]
@@ -103,14 +103,14 @@ def _comment_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
 def _host_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
     @get("/rooms/{room_id:str}/moderation", summary="The host's view")
     async def room_moderation(identity: Caller, room_id: RoomPath) -> HostView:
-        """The log, what is kept out, and what is hidden. Only for the host."""
+        """The log, the blocks, and the hidden comments. Only for the host."""
         return await rooms.host_view(identity, room_id)
 
     @post("/rooms/{room_id:str}/acts", summary="Moderate", status_code=200)
     async def moderate(identity: Caller, room_id: RoomPath, data: JSONBody[ModerationAction]) -> ModerationResult:
-        """Hide, pin, answer or delete a comment, pause or slow the room, keep out a word or a sender. For the host.
+        """Hide, pin, answer or delete a comment, pause or slow the room, block a word or a sender. Only for the host.
 
-        Comments can be marked and deleted when the room is over, too.
+        Comments of a closed room can be marked and deleted, too.
         """
         return await rooms.moderate(identity, room_id, data)
 

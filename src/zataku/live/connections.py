@@ -115,7 +115,7 @@ class ConnectionTracker:
             # A closed or unknown room accepts no join; its sockets are being closed.
             await self._join(room_id, self._owner, joining, self._clock.now())
         except TableError:
-            # The joins may be stored or not: they are written again, except for sockets that have left meanwhile.
+            # The joins may be stored or not: they are written again, except for sockets that have left since.
             self._pending_joins.update((it, room_id) for it in joining if it in self._stored)
             raise
 

@@ -4,7 +4,7 @@ slides. Rooms, comments and connections have a table each; a fourth table holds 
 One process at a time owns a room and numbers its comments. Taking a room adds one to its `epoch`, and every comment is
 written on condition of that epoch, so that of two processes that believe they own a room only the later one can write.
 The `seq` of a comment is the epoch followed by the owner's own count from 1: a new owner starts without reading earlier
-comments, and no two owners give the same `seq`, whatever was deleted or lost in between.
+comments, and no two owners give the same `seq`, even when comments were deleted or replies lost in between.
 """
 
 from typing import Annotated

@@ -25,7 +25,7 @@ def code_not_found() -> RequestError:
 
 
 def room_closed() -> RequestError:
-    """The room is closed and accepts nothing any more."""
+    """The room is closed and accepts no command."""
     return Conflict("This room has ended.", code=ROOM_CLOSED)
 
 
@@ -53,7 +53,7 @@ def sender_blocked() -> RequestError:
 
 
 def word_blocked() -> RequestError:
-    """The comment has a blocked word. The error does not name it, so that nobody can find the list by trying."""
+    """The comment has a blocked word. The error does not name it, so that the list cannot be found by trying."""
     return Forbidden(
         "Your comment has a word that's blocked in this room. Try saying it another way.", code="blocked_word"
     )

@@ -47,7 +47,7 @@ ANONYMOUS = "Anonymous"
 """The nickname of a sender who gives none."""
 
 RoomStatus: TypeAlias = Literal["OPEN", "CLOSED"]
-"""A room is open (開催中) until its host closes it (終了); there is no way back."""
+"""A room is open (開催中) until its host closes it (終了); it stays closed."""
 
 CODE_FORM = anchored("[1-9][0-9]{5}")
 RoomCode: TypeAlias = Annotated[str, Meta(pattern=CODE_FORM, title="6 digits", examples=["482159"])]
@@ -58,7 +58,7 @@ Epoch: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_EPOCH)]
 """How often a process has taken the room."""
 
 MAX_COMMENT_NUMBER = 9_999_999
-"""The last number that one owner can give; it takes the room again to go on."""
+"""The last number that one owner can give; after it, the owner acquires the room again."""
 
 SEQ_FORM = anchored("[0-9]{12}")
 Seq: TypeAlias = Annotated[str, Meta(pattern=SEQ_FORM, title="12 digits", examples=["000030000042"])]

@@ -172,7 +172,7 @@ class Timeline(_Message, frozen=True, kw_only=True):
 
 
 class SearchResults(_Message, frozen=True, kw_only=True):
-    """Comments that match a search, in order; `next` is the `seq` to go on from."""
+    """Comments that match a search, in order; `next` is the `seq` to continue after."""
 
     comments: list[CommentView]
     next: Seq | None = None

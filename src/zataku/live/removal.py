@@ -65,7 +65,7 @@ def removal(context: AppContext) -> Remove:
 
 
 async def _close_room(context: AppContext, account_id: AccountId, room: Room) -> None:
-    """Close the room through its owner, which tells its clients."""
+    """Close the room through its owner, which notifies its clients."""
     if room.status == "CLOSED":
         return
     host = Identity(account_id=account_id, role="user", language="en")
@@ -139,32 +139,32 @@ async def _notify_rooms(context: AppContext, account_id: AccountId, room_ids: se
             try:
                 await context.rooms.execute(topic, sender, EraseSender())
             except (Conflict, NotFound):
-                # It was closed meanwhile; a new owner would load it from the table.
+                # It was closed in between; a new owner would load it from the table.
                 continue
 
 
 async def _anonymise_comments(store: Store, sender: SenderId) -> set[RoomId]:
     """Remove sender and nickname from the comments of a sender; returns the rooms that have any."""
     room_ids: set[RoomId] = set()
-    async for found in store.scan(comments):
-        if isinstance(found, Comment) and found.sender_id == sender:
-            key = Comment.key(room_id=found.room_id, comment_id=found.comment_id)
-            room_ids.add(found.room_id)
+    async for comment in store.scan(comments):
+        if isinstance(comment, Comment) and comment.sender_id == sender:
+            key = Comment.key(room_id=comment.room_id, comment_id=comment.comment_id)
+            room_ids.add(comment.room_id)
             try:
                 await store.update(key, _sender.remove(), _nickname.set(ANONYMOUS), when=_sender.equals(sender))
             except ConditionFailed:
-                # It was deleted meanwhile.
+                # It was deleted in between.
                 continue
     return room_ids
 
 
 async def _anonymise_moderation(store: Store, sender: SenderId, random: Random) -> None:
-    async for found in store.scan(moderation):
-        match found:
+    async for entry in store.scan(moderation):
+        match entry:
             case Upvote(sender_id=sender_id) if sender_id == sender:
-                await _anonymise_upvote(store, found, random)
+                await _anonymise_upvote(store, entry, random)
             case Block(what="SENDER", value=value) if value == sender:
-                await store.delete(_entry_key(found))
+                await store.delete(_entry_key(entry))
             case _:
                 continue
 
@@ -178,6 +178,6 @@ async def _anonymise_upvote(store: Store, vote: Upvote, random: Random) -> None:
             token=f"{random.getrandbits(128):032x}",
         )
     except TransactionCancelled as cancelled:
-        # Without a conflict, its room was deleted meanwhile.
+        # Without a conflict, its room was deleted in between.
         if cancelled.conflict:
             raise

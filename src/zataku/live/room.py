@@ -14,11 +14,7 @@ from msgspec.structs import replace
 from zataku.clock import instant_ms
 from zataku.errors import OUTCOME_UNKNOWN, InvalidRequest, OutcomeUnknown, RequestError, Unavailable
 from zataku.live import messages
-from zataku.live.errors import (
-    not_the_host,
-    room_closed,
-    too_fast,
-)
+from zataku.live.errors import not_the_host, room_closed, too_fast
 from zataku.live.functions.comments import GetRoomCommentsFunction, RemoveCommentFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction, ReactFunction, UpvoteFunction
 from zataku.live.functions.ownership import OwnRoomFunction
@@ -26,9 +22,7 @@ from zataku.live.functions.post_comment import PostCommentFunction
 from zataku.live.functions.rooms import CloseRoomFunction
 from zataku.live.limits import MAX_COMMENTS_PER_WRITE, SEQ_FORM, SEQ_START, CommentId, HostId, SenderId
 from zataku.live.moderation.moderator import Moderator
-from zataku.live.rules.comments import (
-    Submission,
-)
+from zataku.live.rules.comments import Submission
 from zataku.live.rules.moderation_state import admit_voters
 from zataku.live.rules.rate_limits import ReactionLimit
 from zataku.live.rules.reactions import count_reaction
@@ -55,7 +49,7 @@ from zataku.table import ResultUnknown, Store, TableError, Throttled
 MAX_CAUGHT_UP_COMMENTS = 500
 """How many missed comments come with a snapshot; the client fetches the rest."""
 ACTIONS_PER_SECOND, MAX_ACTION_BURST = 2, 10
-"""Upvotes and retractions of one sender: each is a write of its own, for which everybody else waits."""
+"""Upvotes and retractions of one sender: each is a write of its own, for which all other commands wait."""
 MAX_REMEMBERED_SENDERS = 10_000
 MAX_POST_ATTEMPTS = 3
 
@@ -220,7 +214,7 @@ class LiveRoom(RoomBehaviour[RoomState]):
     async def _settle(
         self, state: RoomState, batch: Batch, indexes: Sequence[int], execution: Awaitable[Outcome[RoomState]]
     ) -> Outcome[RoomState]:
-        """The outcome of an execution. When it fails, its commands get the error and the room goes on."""
+        """The outcome of an execution. When it fails, its commands get the error and the room continues."""
         try:
             return await execution
         except RequestError as refused:
@@ -301,7 +295,7 @@ class LiveRoom(RoomBehaviour[RoomState]):
         try:
             state = await self.flush(state)
         except (StaleRoom, TableError):
-            # Half a second of reactions is no reason to keep a room open.
+            # Half a second of reactions does not keep a room open.
             pass
         try:
             room = await self._close(state.room.room_id, host, now, state.epoch)
@@ -390,5 +384,5 @@ class LiveRoom(RoomBehaviour[RoomState]):
 
 
 def _events(published: Iterable[messages.Event]) -> list[Event]:
-    """Events for everybody. A removed comment must not reach clients that resume from before its removal."""
+    """Events for all subscribers. A removed comment must not reach clients that resume from before its removal."""
     return [Event(_encode(it), erases=isinstance(it, messages.CommentRemoved)) for it in published]

@@ -39,7 +39,7 @@ class LiveRooms:
     # Rooms
 
     async def open_room(self, host: Identity, name: RoomName) -> messages.RoomView:
-        """Open a room. Its host is the caller, whatever the request says."""
+        """Open a room. Its host is the caller."""
         await self._context.ensure_account(host)
         host_id = HostId(host.account_id)
         room = await self._create(host_id, name, self._context.clock.now(), self._context.random)
@@ -57,10 +57,10 @@ class LiveRooms:
 
     async def rooms_by_code(self, viewer: Identity, code: RoomCode) -> messages.RoomList:
         """The open rooms with a code: one, unless two were opened at the same moment."""
-        found = await self._rooms.by_code(code)
-        if not found:
+        rooms = await self._rooms.by_code(code)
+        if not rooms:
             raise code_not_found()
-        return messages.RoomList(rooms=[room_view(it, HostId(viewer.account_id)) for it in found])
+        return messages.RoomList(rooms=[room_view(it, HostId(viewer.account_id)) for it in rooms])
 
     async def title(self, room_id: str) -> str | None:
         """The name of a room for the title of its pages; None when there is no such room."""
@@ -80,7 +80,7 @@ class LiveRooms:
             visible, has_more = _visible(page.items, hidden), page.cursor is not None
             if visible or not has_more:
                 return messages.CommentList(comments=visible, more=has_more)
-            # A page without a visible comment would give its reader no `seq` to go on from.
+            # A page without a visible comment would give its reader no `seq` to continue from.
             after = page.items[-1].seq or after
 
     async def comments_before(self, viewer: Identity, room_id: str, before: Seq) -> messages.CommentList:

@@ -60,7 +60,7 @@ SYSTEM = System(
         Page(path="/live", component="live"),
         Page(path="/live/{room_id}", component="live", is_room=True, title_from="room_id"),
         Page(path="/live/{room_id}/overlay", component="live", title_from="room_id", document=OVERLAY),
-        # Short enough to type off a slide: the page finds the room and goes on to its address.
+        # Short enough to type off a slide: the page finds the room and opens its address.
         Page(path="/l/{code}", component="live", is_room=True),
     ),
     messages={

@@ -53,7 +53,7 @@ def reactions_view(reactions: Sequence[Reactions]) -> ReactionsView:
 def moderation_state_view(
     moderation: ModerationState, pinned: Mapping[CommentId, Comment], reactions: ReactionsView
 ) -> ModerationStateView:
-    """The moderation that everybody may see: no blocks, and no hidden comment among the pinned.
+    """The public moderation of a room: no blocks, and no hidden comment among the pinned.
 
     Upvotes and deletions grow without end, so the view has the most upvoted comments and the latest deletions.
     """

@@ -1,6 +1,6 @@
 """The atomic writes of live rooms: each is one conditional write or one transaction.
 
-Their conditions hold whoever calls them: a closed room accepts nothing, only its host closes it, and only the process
+Their conditions hold for every caller: a closed room accepts nothing, only its host closes it, and only the process
 that took a room last writes comments into it. The writes of moderation are in `moderation.writes`.
 """
 
@@ -98,7 +98,7 @@ def create_room(room: Room) -> Plan[Room]:
 
 @rooms.write(budget=Budget(writes=3, of="a room"), example={"now": _NOW})
 def close_room(room_id: RoomId, host_id: HostId, now: float, epoch: Epoch) -> Plan[Room]:
-    """Close a room for good, by its host through its owner. It accepts no comment and no join any more."""
+    """Close a room for good, by its host through its owner. From then on it accepts no comment and no join."""
     return Plan(
         update(
             Room.key(room_id=room_id),
@@ -138,10 +138,10 @@ def post_comments(posted: list[Comment], epoch: Epoch) -> Plan[Comment]:
     that it used before. While the outcome of a batch is unknown it gives no further number: it repeats the batch with
     the same token within the ten minutes that a token lasts, or takes the room again. After that the batch is stored if
     a strong read finds any of its comments or their `DELETED` marks, and otherwise never will be; it is then numbered
-    anew in the new epoch. The same happens when the 9,999,999 numbers are used up.
+    again in the new epoch. The same happens when the 9,999,999 numbers are used up.
 
     The id of a comment is the client's, or the server's when the client gives none. A comment that is sent again with
-    its id meets the stored one, and the transaction fails. When that one was deleted meanwhile, the id is free again:
+    its id meets the stored one, and the transaction fails. When that one has been deleted, the id is free again:
     the owner therefore refuses ids with a `DELETED` mark, all of which it holds in memory. A repeated batch does not
     bring a deleted comment back either: it writes nothing while its token lasts, and fails once the room was taken.
     """
@@ -159,7 +159,7 @@ def _require_count(name: str, items: Sequence[object], most: int) -> None:
 
 def _require_numbers(posted: list[Comment], epoch: Epoch) -> None:
     if len({comment.room_id for comment in posted}) > 1:
-        raise InvalidBatch("The comments are of different rooms. Write each room's by themselves")
+        raise InvalidBatch("The comments are of different rooms. Write the comments of each room separately")
     numbers = [divmod(int(comment.seq or 0), MAX_COMMENT_NUMBER + 1) for comment in posted]
     if any(given_in != epoch or number < 1 for given_in, number in numbers):
         raise InvalidBatch(f"A comment has a number that is not of epoch {epoch}. Give each the owner's own")

@@ -160,7 +160,7 @@ class Reconnect(_Down, frozen=True, kw_only=True, tag="come_back"):
 
 
 class MessageRejected(_Down, frozen=True, kw_only=True, tag="wrong"):
-    """A message could not be read or exceeded a limit. The socket closes when this goes on."""
+    """A message could not be read or exceeded a limit. The socket is closed when this continues."""
 
     error: Problem
 

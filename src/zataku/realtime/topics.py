@@ -59,7 +59,7 @@ class Topics:
         except BaseException:
             self.leave(socket, topic)
             raise
-        # A socket that left or ended meanwhile is not subscribed.
+        # A socket that has left or ended since is not subscribed.
         if socket in self._members.get(topic, ()):
             self._hub.send(socket, Joined(id=join.id, to=topic, channel=self._hub.subscribe(socket, topic)))
 

@@ -34,21 +34,21 @@ def archive_routes(context: AppContext) -> tuple[ControllerRouterHandler, ...]:
 def _read_routes(timelines: Timelines, top_questions: TopQuestions, search: Search) -> list[ControllerRouterHandler]:
     @get("/rooms/{room_id:str}/timeline", summary="The timeline of a room")
     async def room_timeline(room_id: RoomPath) -> Timeline:
-        """When how much was said, in at most 120 parts, and how many people said it. A few seconds old at most."""
+        """Comments and reactions in at most 120 parts of the talk, and the number of senders. Some seconds old."""
         return await timelines(room_id)
 
     @get("/rooms/{room_id:str}/questions", summary="The questions of a room")
     async def room_questions(room_id: RoomPath) -> Questions:
-        """What people wanted answered, at most 50, the most upvoted first. A few seconds old at most."""
+        """The most upvoted comments, at most 50. Some seconds old."""
         return await top_questions(room_id)
 
     @get("/rooms/{room_id:str}/search", summary="Search the comments")
     async def search_room(
         identity: Caller, room_id: RoomPath, q: SearchText, after: After = SEQ_START
     ) -> SearchResults:
-        """Comments that have something in what they say, or in their nickname, whatever the case and width of letters.
+        """Comments that have a text in their content or their nickname, ignoring the case and width of letters.
 
-        At most 100, out of the next 2,000 comments; with `next` there is more to look through, also when none came.
+        At most 100 of the next 2,000 comments; with `next` there are more to search, even when none matched.
         """
         return await search(identity, room_id, q, after)
 

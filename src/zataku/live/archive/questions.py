@@ -31,10 +31,10 @@ class TopQuestions:
         moderation = await self._moderation.state(room.room_id)
         votes = {it: count for it, count in moderation.votes.items() if not moderation.is_gone(it)}
         top = nsmallest(MAX_QUESTIONS, votes, key=lambda it: -votes[it])
-        found = (await self._comments.some(room.room_id, top)).values()
+        comments = (await self._comments.some(room.room_id, top)).values()
         # Read again, for comments that were hidden while these were fetched.
         moderation = await self._moderation.state(room.room_id)
-        visible = (it for it in found if not moderation.is_gone(it.comment_id))
+        visible = (it for it in comments if not moderation.is_gone(it.comment_id))
         return Questions(
             questions=[
                 Question(

@@ -1,4 +1,4 @@
-"""A cache of values that are computed from a whole room, for all who ask within some seconds."""
+"""A cache of values that are computed from a whole room, shared by all callers within some seconds."""
 
 import asyncio
 from collections import OrderedDict
@@ -29,7 +29,7 @@ class _Entry(msgspec.Struct, Generic[T], frozen=True):
 
 
 class RoomCache(Generic[T]):
-    """Computes a value of a room once and keeps it for some seconds, the least recently used rooms first to go."""
+    """Computes a value of a room once and keeps it for some seconds. The least recently used are evicted."""
 
     def __init__(self, clock: Clock, load: Callable[[Room], Awaitable[T]]) -> None:
         self._clock = clock

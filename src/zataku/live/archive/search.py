@@ -36,38 +36,38 @@ class Search:
         self._fold_slots = asyncio.Semaphore(MAX_CONCURRENT_FOLDS)
 
     async def __call__(self, viewer: Identity, room_id: str, text: str, after: Seq) -> SearchResults:
-        """The matching comments after a `seq`, whatever the case and width of their letters."""
+        """The matching comments after a `seq`, ignoring the case and width of letters."""
         room = await self._rooms.one(room_id)
         needle = fold_word(text)
         if not needle:
             raise InvalidRequest("There is nothing to look for. Write a word or a part of one.")
         # Hidden comments are not searched: the number of results would give them away.
         before = await self._visible_to(viewer, room)
-        found, next_seq = await self._search(room, needle, after, before)
+        matching, next_seq = await self._search(room, needle, after, before)
         # Read again, for comments that were hidden during the search.
-        now = await self._visible_to(viewer, room) if found else before
-        visible = [comment_view(it) for it in found if not now.is_gone(it.comment_id)]
+        now = await self._visible_to(viewer, room) if matching else before
+        visible = [comment_view(it) for it in matching if not now.is_gone(it.comment_id)]
         return SearchResults(comments=visible, next=next_seq)
 
     async def _search(
         self, room: Room, needle: str, after: Seq, moderation: ModerationState
     ) -> tuple[list[Comment], Seq | None]:
-        """The matching comments, and the `seq` to go on from if there may be more. Stops before a page too long."""
-        found: list[Comment] = []
+        """The matching comments within the limits of a request, and the `seq` to continue from if there may be more."""
+        matching: list[Comment] = []
         comments = characters = 0
         async for page, has_more in self._comments.pages(room.room_id, after, PAGE_SIZE):
             visible = [it for it in page if not moderation.is_gone(it.comment_id)]
             async with self._fold_slots:
                 # In a thread: folding the longest comments would block the event loop too long.
-                found += await asyncio.to_thread(_matching, visible, needle)
-            if len(found) >= MAX_RESULTS:
-                return found[:MAX_RESULTS], found[MAX_RESULTS - 1].seq
+                matching += await asyncio.to_thread(_matching, visible, needle)
+            if len(matching) >= MAX_RESULTS:
+                return matching[:MAX_RESULTS], matching[MAX_RESULTS - 1].seq
             comments += len(page)
             characters += sum(len(it.content) for it in page)
             is_exhausted = characters > MAX_CHARACTERS_READ - MAX_PAGE_CHARACTERS
             if has_more and (comments >= MAX_COMMENTS_READ or is_exhausted):
-                return found, page[-1].seq
-        return found, None
+                return matching, page[-1].seq
+        return matching, None
 
     async def _visible_to(self, viewer: Identity, room: Room) -> ModerationState:
         """The moderation as far as it hides comments from the viewer: none from the host."""

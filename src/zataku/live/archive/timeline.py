@@ -16,7 +16,7 @@ from zataku.system import AppContext
 from zataku.table import InstantMs
 
 MAX_PARTS = 120
-"""More parts could not be told apart on a phone."""
+"""More parts could not be distinguished on a phone."""
 _MINUTE_SECONDS = 60
 
 
@@ -54,13 +54,13 @@ class TimelineBuilder:
         reaction_counts = [0] * len(self._counts)
         for minute in reactions:
             start = int(instant_seconds(minute.minute) - self._begin_seconds)
-            total, given = minute.clap + minute.aha + minute.lol, 0
+            total, assigned = minute.clap + minute.aha + minute.lol, 0
             last = self._part_at(start + _MINUTE_SECONDS - 1)
             for part in range(self._part_at(start), last + 1):
                 passed = _MINUTE_SECONDS if part == last else (part + 1) * self.part_seconds - start
                 due = total * passed // _MINUTE_SECONDS
-                reaction_counts[part] += due - given
-                given = due
+                reaction_counts[part] += due - assigned
+                assigned = due
         return [
             TimelinePart(comments=count, reactions=reactions_of_part, seq=seq)
             for count, reactions_of_part, seq in zip(self._counts, reaction_counts, self._firsts, strict=True)
@@ -88,7 +88,7 @@ class Timelines:
         before = await self._hidden(room)
         timeline = await self._build(room, before)
         now = await self._hidden(room)
-        # A comment that was hidden meanwhile cannot be subtracted: its part and its sender are not known any more.
+        # A comment hidden during the build cannot be subtracted: its part and its sender are not recorded.
         return timeline if now <= before else await self._build(room, now)
 
     async def _hidden(self, room: Room) -> frozenset[CommentId]:

@@ -50,8 +50,8 @@ class GetRoomCommentsFunction(Function):
     async def some(self, room_id: RoomId, comment_ids: Sequence[CommentId]) -> dict[CommentId, Comment]:
         """Those of the comments that exist, as stored now."""
         keys = [Comment.key(room_id=room_id, comment_id=it) for it in dict.fromkeys(comment_ids)]
-        found = await self._store.get_many(keys, strong=True) if keys else []
-        return {it.comment_id: it for it in found if it is not None}
+        comments = await self._store.get_many(keys, strong=True) if keys else []
+        return {it.comment_id: it for it in comments if it is not None}
 
 
 class RemoveCommentFunction(Function):
@@ -77,7 +77,7 @@ class RemoveCommentFunction(Function):
                 raise room_busy() from None
             if cancelled.reasons[-1].code == "condition_failed":
                 raise StaleRoom(room_id) from cancelled
-            found = await self._comments.one(room_id, comment_id)
-            if found is None:
+            comment = await self._comments.one(room_id, comment_id)
+            if comment is None:
                 raise comment_not_found() from None
-            raise (not_your_comment() if found.sender_id != sender else too_late_to_retract()) from None
+            raise (not_your_comment() if comment.sender_id != sender else too_late_to_retract()) from None

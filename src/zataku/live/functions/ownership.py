@@ -54,7 +54,7 @@ class OwnRoomFunction(Function):
         )
 
     async def reload(self, state: RoomState) -> RoomState:
-        """The room and its moderation as stored now. Nobody else adds comments while the epoch is the owner's.
+        """The room and its moderation as stored now. No other process adds comments while the epoch is the owner's.
 
         Raises `LostRoom` when another process has acquired the room.
         """
@@ -68,7 +68,7 @@ class OwnRoomFunction(Function):
     async def _take(self, room_id: str) -> Room:
         for _ in range(MAX_ATTEMPTS):
             try:
-                taken = await self._store.write(take_room(RoomId(room_id)))
+                room = await self._store.write(take_room(RoomId(room_id)))
             except BadInput:
                 raise room_not_found() from None
             except ConditionFailed as refused:
@@ -76,8 +76,8 @@ class OwnRoomFunction(Function):
             except ResultUnknown:
                 # Taking it twice costs an epoch and does no harm.
                 continue
-            assert taken is not None
-            return taken
+            assert room is not None
+            return room
         raise Unavailable("The room cannot be reached right now. Try again in a moment.")
 
     async def _load_moderation(self, room_id: RoomId) -> tuple[ModerationState, list[Reactions]]:
@@ -91,5 +91,5 @@ class OwnRoomFunction(Function):
         return moderation_state(blocks, marks, votes), reactions
 
 
-async def _collect(found: AsyncIterator[T]) -> list[T]:
-    return [it async for it in found]
+async def _collect(items: AsyncIterator[T]) -> list[T]:
+    return [it async for it in items]

@@ -77,9 +77,9 @@ class PostCommentFunction(Function):
         room_id = state.room.room_id
         stored = await self._stored(state, [it.comment.comment_id for it in (*repeated, *selection.refused)])
         for draft in (*repeated, *selection.refused):
-            found = stored.get(draft.comment.comment_id)
-            if found is not None:
-                replies[draft.index] = _reply(reply_for_stored(draft.comment, found))
+            comment = stored.get(draft.comment.comment_id)
+            if comment is not None:
+                replies[draft.index] = _reply(reply_for_stored(draft.comment, comment))
         for draft in repeated:
             if draft.index not in replies and await self._moderation.is_deleted(room_id, draft.comment.comment_id):
                 replies[draft.index] = comment_deleted()
@@ -126,15 +126,15 @@ class PostCommentFunction(Function):
         replies: dict[int, CommentView | RequestError],
     ) -> list[Draft]:
         """Reply to the senders whose id is in the table already, theirs or another's; the drafts that are left."""
-        taken = [
+        conflicting = [
             draft for draft, reason in zip(drafts, cancelled.reasons, strict=False) if reason.code == "condition_failed"
         ]
-        stored = await self._stored(state, [draft.comment.comment_id for draft in taken])
-        for draft in taken:
-            found = stored.get(draft.comment.comment_id)
-            reply = comment_deleted() if found is None else reply_for_stored(draft.comment, found)
+        stored = await self._stored(state, [draft.comment.comment_id for draft in conflicting])
+        for draft in conflicting:
+            comment = stored.get(draft.comment.comment_id)
+            reply = comment_deleted() if comment is None else reply_for_stored(draft.comment, comment)
             replies[draft.index] = _reply(reply)
-        return [draft for draft in drafts if draft not in taken]
+        return [draft for draft in drafts if draft not in conflicting]
 
     async def _refuse(
         self,
@@ -161,8 +161,8 @@ class PostCommentFunction(Function):
 
     async def _stored(self, state: RoomState, comment_ids: Sequence[CommentId]) -> dict[CommentId, Comment]:
         keys = [Comment.key(room_id=state.room.room_id, comment_id=it) for it in dict.fromkeys(comment_ids)]
-        found = await self._store.get_many(keys, strong=True) if keys else []
-        return {it.comment_id: it for it in found if it is not None}
+        comments = await self._store.get_many(keys, strong=True) if keys else []
+        return {it.comment_id: it for it in comments if it is not None}
 
 
 def _reply(reply: Comment | RequestError) -> CommentView | RequestError:

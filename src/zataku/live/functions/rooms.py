@@ -1,4 +1,4 @@
-"""Rooms: opening one, finding it, and closing it."""
+"""Functions that open, find and close rooms."""
 
 from random import Random
 from uuid import uuid4
@@ -62,18 +62,18 @@ class GetUserRoomsFunction(Function):
     async def one(self, room_id: str) -> Room:
         """One room, open or closed."""
         try:
-            found = await self._store.get(room(RoomId(room_id)))
+            stored = await self._store.get(room(RoomId(room_id)))
         except BadInput:
-            found = None
-        if found is None:
+            stored = None
+        if stored is None:
             raise room_not_found()
-        return found
+        return stored
 
     async def by_code(self, code: RoomCode) -> list[Room]:
         """The open rooms with a code."""
         entries = await self._store.page(rooms_by_code(code), limit=10)
-        found = await self._store.get_many([Room.key(room_id=entry.room_id) for entry in entries.items])
-        return [it for it in found if it is not None and it.status == "OPEN" and it.code == code]
+        rooms = await self._store.get_many([Room.key(room_id=entry.room_id) for entry in entries.items])
+        return [it for it in rooms if it is not None and it.status == "OPEN" and it.code == code]
 
 
 class CloseRoomFunction(Function):

@@ -168,7 +168,7 @@ def change_sender_block(state: RoomState, host_action: HostAction, comment: Comm
     """Block the sender of a comment; None when they are blocked already."""
     sender, senders = comment.sender_id, state.moderation.blocked_senders
     if sender is None:
-        # The account was removed: the comment has no sender any more.
+        # The account was removed, and the sender of the comment with it.
         raise comment_not_found()
     if sender == SenderId(host_action.host_id):
         raise own_comment()

@@ -32,7 +32,7 @@ from zataku.table import Store, TransactionCancelled
 
 
 class Moderated(msgspec.Struct, frozen=True):
-    """The result of an action: the room after it, the events for everybody, and its log entry for the host.
+    """The result of an action: the room after it, the events for all subscribers, and its log entry for the host.
 
     Without an entry nothing has changed.
     """
@@ -102,7 +102,7 @@ class Moderator:
             case messages.BlockWord():
                 return change_word_block(state, host_action, action)
             case messages.BlockSender():
-                # From the table: an account that was removed has no sender there any more.
+                # From the table: the comments of a removed account have no sender there.
                 comment = await self._comments.one(state.room.room_id, action.comment_id)
                 if not action.on:
                     return change_sender_unblock(state, host_action, action.comment_id, comment)
@@ -111,7 +111,7 @@ class Moderator:
                 return change_sender_block(state, host_action, comment)
 
     async def _find(self, state: RoomState, comment_id: CommentId) -> Comment:
-        found = find_comment(state, comment_id) or await self._comments.one(state.room.room_id, comment_id)
-        if found is None:
+        comment = find_comment(state, comment_id) or await self._comments.one(state.room.room_id, comment_id)
+        if comment is None:
             raise comment_not_found()
-        return found
+        return comment

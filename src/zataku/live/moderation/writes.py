@@ -60,9 +60,9 @@ class HostAction(Struct, frozen=True, kw_only=True):
 @moderation.write(budget=Budget(writes=8, of="a comment of 60 characters"))
 def mark_comment(host_action: HostAction, mark: HostMark, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
     """Hide, pin or mark as answered a comment that exists and does not have the mark yet."""
-    made = Mark(room_id=host_action.room_id, mark=mark, comment_id=comment_id, at=host_action.at)
+    new_mark = Mark(room_id=host_action.room_id, mark=mark, comment_id=comment_id, at=host_action.at)
     return Plan(
-        put(made, if_absent=True),
+        put(new_mark, if_absent=True),
         check(Comment.key(room_id=host_action.room_id, comment_id=comment_id)),
         _check_host(host_action, epoch),
         _log_entry(host_action, MARK_ACTIONS[mark, True], comment_id),
@@ -82,9 +82,9 @@ def unmark_comment(host_action: HostAction, mark: HostMark, comment_id: CommentI
 @moderation.write(budget=Budget(writes=17, of="a comment of 60 characters"))
 def delete_comment(host_action: HostAction, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
     """Delete a comment with its marks and its upvote count; a `DELETED` mark tells readers that resume."""
-    made = Mark(room_id=host_action.room_id, mark="DELETED", comment_id=comment_id, at=host_action.at)
+    new_mark = Mark(room_id=host_action.room_id, mark="DELETED", comment_id=comment_id, at=host_action.at)
     return Plan(
-        put(made),
+        put(new_mark),
         delete(Comment.key(room_id=host_action.room_id, comment_id=comment_id), when=posted_at.exists()),
         *clear_comment(host_action.room_id, comment_id),
         _check_host(host_action, epoch),
@@ -107,9 +107,9 @@ def clear_comment(room_id: RoomId, comment_id: CommentId) -> list[Step[Any]]:
 @moderation.write(budget=Budget(writes=6, of="a word"))
 def block_word(host_action: HostAction, epoch: Epoch, word: str) -> Plan[Block]:
     """Block a word."""
-    made = Block(room_id=host_action.room_id, what="WORD", value=fold_word(word), at=host_action.at)
+    block = Block(room_id=host_action.room_id, what="WORD", value=fold_word(word), at=host_action.at)
     return Plan(
-        put(made, if_absent=True), _check_host(host_action, epoch), _log_entry(host_action, "BLOCK_WORD", made.value)
+        put(block, if_absent=True), _check_host(host_action, epoch), _log_entry(host_action, "BLOCK_WORD", block.value)
     )
 
 
@@ -127,9 +127,9 @@ def unblock_word(host_action: HostAction, epoch: Epoch, word: str) -> Plan[Block
 @moderation.write(budget=Budget(writes=6, of="a sender"))
 def block_sender(host_action: HostAction, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
     """Block the sender of a comment. The log names the comment, not the session."""
-    made = Block(room_id=host_action.room_id, what="SENDER", value=sender_id, at=host_action.at, comment_id=comment_id)
+    block = Block(room_id=host_action.room_id, what="SENDER", value=sender_id, at=host_action.at, comment_id=comment_id)
     return Plan(
-        put(made, if_absent=True), _check_host(host_action, epoch), _log_entry(host_action, "BLOCK_SENDER", comment_id)
+        put(block, if_absent=True), _check_host(host_action, epoch), _log_entry(host_action, "BLOCK_SENDER", comment_id)
     )
 
 

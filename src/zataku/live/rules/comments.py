@@ -119,8 +119,8 @@ def reply_for_stored(draft: Comment, stored: Comment) -> Comment | RequestError:
 
 def find_comment(state: RoomState, comment_id: CommentId) -> Comment | None:
     """A comment that is in memory: among the latest, or pinned."""
-    found = state.pinned.get(comment_id)
-    return found or next((it for it in reversed(state.recent) if it.comment_id == comment_id), None)
+    pinned = state.pinned.get(comment_id)
+    return pinned or next((it for it in reversed(state.recent) if it.comment_id == comment_id), None)
 
 
 def number_comments(state: RoomState, drafts: Sequence[Draft]) -> list[Comment]:

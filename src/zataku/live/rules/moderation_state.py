@@ -74,8 +74,8 @@ def moderation_state(blocks: Sequence[Block], marks: Sequence[Mark], votes: Sequ
     """The state that stored items describe."""
 
     def marked(kind: MarkKind) -> list[CommentId]:
-        found = sorted((it for it in marks if it.mark == kind), key=lambda mark: mark.at, reverse=True)
-        return [it.comment_id for it in found]
+        latest_first = sorted((it for it in marks if it.mark == kind), key=lambda mark: mark.at, reverse=True)
+        return [it.comment_id for it in latest_first]
 
     return ModerationState(
         blocked_words=frozenset(it.value for it in blocks if it.what == "WORD"),

@@ -91,5 +91,5 @@ class BusClient:
         for handler in self._gap_handlers:
             try:
                 handler()
-            except Exception:  # the bus must go on receiving
+            except Exception:  # the bus must keep receiving
                 log.exception("bus_gap_handler_failed")

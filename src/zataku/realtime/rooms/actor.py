@@ -275,7 +275,7 @@ class RoomActor(Generic[S]):
         return None
 
     async def _repeat_one_by_one(self, batch: list[PendingCommand], error: Exception) -> None:
-        """Give the error to the command that caused it, and execute the others by themselves."""
+        """Give the error to the command that caused it, and execute the others one by one."""
         await self._reload()
         if len(batch) == 1:
             batch[0].settle(error)

@@ -50,7 +50,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 class Event(msgspec.Struct, frozen=True, rename={"recipients": "only"}):
     """An event of a room, as JSON. `recipients` are the accounts that may see it; None means all.
 
-    `erases` says that an earlier event must not be seen any more: a client that resumes from before it gets a snapshot
+    `erases` says that an earlier event must not be seen again: a client that resumes from before it gets a snapshot
     instead of the events.
     """
 
@@ -93,7 +93,7 @@ class Transient(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
 
 
 class LostRoom(Exception):
-    """Another process has acquired the room; this one must not write any more."""
+    """Another process has acquired the room; this one must not write."""
 
 
 class StaleRoom(Exception):
@@ -101,7 +101,7 @@ class StaleRoom(Exception):
 
 
 class Attendance(Protocol):
-    """Is told of every socket of this process that joins or leaves a room, once each. Must not block."""
+    """Receives every join and leave of a socket of this process, once each. Must not block."""
 
     def joined(self, room_id: str, connection: str) -> None:
         """A socket has joined, under an id that no other join has."""
@@ -122,12 +122,12 @@ class RoomBehaviour(ABC, Generic[S]):
     batch_limit: int = DEFAULT_BATCH_LIMIT
     """How many commands `handle` takes at most."""
     shared_snapshot: bool = False
-    """True when a snapshot depends on the state and `since` alone: one is then made for all who ask at once, and
+    """True when a snapshot depends on the state and `since` alone: one is then made for all concurrent viewers, and
     `viewer` is any of them."""
     restricted: bool = False
     """True when `admits` may refuse a viewer. It is then also asked before a client resumes without a snapshot."""
     attendance: Attendance | None = None
-    """Is told who joins and leaves in this process, wherever the room runs."""
+    """Receives the joins and leaves in this process, also of rooms that run in another."""
 
     # Commands as they arrive
 
@@ -167,7 +167,7 @@ class RoomBehaviour(ABC, Generic[S]):
 
     def accepts(self, command: Command, now: float) -> bool:  # noqa: ARG002
         """False drops a transient command. Asked once for each, before `handle_transient`, which may run twice for one
-        command when the room is written meanwhile."""
+        command when the room is written at the same time."""
         return True
 
     def handle_transient(self, state: S, command: Command, now: float) -> Transient[S]:  # noqa: ARG002
@@ -197,7 +197,7 @@ class RoomBehaviour(ABC, Generic[S]):
     ) -> Transient[S]:
         """Accounts have joined or left, in any process; called at most once a second.
 
-        A new owner starts without anybody present: all who are there are reported as joined.
+        A new owner starts with an empty room: all accounts that are present are reported as joined.
         """
         return Transient(state=state)
 
@@ -210,5 +210,5 @@ class RoomBehaviour(ABC, Generic[S]):
     async def snapshot(self, state: S, viewer: Identity, since: str | None) -> bytes:
         """The room as the viewer may see it, as JSON; `since` is the last thing that the system showed them.
 
-        What is read from the table meanwhile may be newer than `state`. It must be left out: it follows as an event.
+        What is read from the table here may be newer than `state`. It must be left out: it follows as an event.
         """

@@ -41,7 +41,7 @@ class TransientEvents(_Update, frozen=True, kw_only=True, tag="passed_by"):
     """Events that are not stored.
 
     `changes_state` says that the room's state is another after them, as a drawing with one more stroke. A process that
-    missed such an update does not know the state, whatever durable events it knows.
+    missed such an update does not know the state, even with all durable events.
     """
 
     changes_state: bool

@@ -11,7 +11,7 @@ from zataku.realtime.rooms.behaviour import Event
 from zataku.realtime.rooms.bus_messages import DurableEvents, EventUpdate
 
 Addressed: TypeAlias = tuple[ServerMessage, frozenset[AccountId] | None]
-"""A message and the accounts that it is for; None for everybody."""
+"""A message and the accounts that it is for; None for all."""
 
 
 def messages_for_all(topic: str, update: EventUpdate, accounts: Collection[AccountId]) -> list[Addressed]:

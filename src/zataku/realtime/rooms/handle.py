@@ -222,7 +222,7 @@ class RoomHandle:
 
     @property
     def is_idle(self) -> bool:
-        """True when this process does not need the room any more."""
+        """True when this process does not need the room."""
         if self._local is not None or self._mirror.members or self.users or self._search is not None:
             return False
         return self._remote is None or self._context.clock.now() - self._used_at > IDLE_SECONDS
@@ -250,7 +250,7 @@ class RoomHandle:
             self._local.stop()
         running = self._running
         if running is not None:
-            # A table that does not answer must not keep the process from ending, whatever its clock says.
+            # A table that does not answer must not keep the process from ending, even with a clock that does not run.
             await asyncio.wait([running], timeout=STOP_TIMEOUT_SECONDS)
             running.cancel()
             await asyncio.wait([running])
@@ -306,7 +306,7 @@ class RoomHandle:
                 log.warning("room_acquisition_postponed", topic=self.topic, code=error.code)
             else:
                 known_until = known_until or lease.until
-                # A process that extends its lease is alive, though nothing was heard of it.
+                # A process that extends its lease is alive, although no message of it arrived.
                 if lease.owner != suspect or lease.until > known_until:
                     self._follow(lease.owner)
                     return

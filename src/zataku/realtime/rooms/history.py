@@ -61,30 +61,30 @@ class UpdateHistory:
         elif isinstance(update, TransientEvents):
             self._append_transient(update)
 
-    def reaches(self, place: Position) -> bool:
+    def reaches(self, position: Position) -> bool:
         """True when all durable events after a position are here."""
         first = self._durable[0].after if self._durable else self.seq
-        return place.epoch == self.epoch and first <= place.seq <= self.seq
+        return position.epoch == self.epoch and first <= position.seq <= self.seq
 
-    def can_resume(self, place: Position) -> bool:
+    def can_resume(self, position: Position) -> bool:
         """True when a client at that position is up to date after the durable events that follow it."""
-        return self.reaches(place) and place.seq > self._changed_at
+        return self.reaches(position) and position.seq > self._changed_at
 
-    def after(self, place: Position, number: int) -> list[EventUpdate] | None:
-        """All updates after a position and an update number, in order; None when some are not here any more."""
-        if not self.reaches(place) or not self._transient_after <= number <= self.number:
+    def after(self, position: Position, number: int) -> list[EventUpdate] | None:
+        """All updates after a position and an update number, in order; None when some have been dropped."""
+        if not self.reaches(position) or not self._transient_after <= number <= self.number:
             return None
-        found = [*self.durable_after(place), *(update for update in self._transient if update.number > number)]
-        return sorted(found, key=lambda update: update.number)
+        updates = [*self.durable_after(position), *(update for update in self._transient if update.number > number)]
+        return sorted(updates, key=lambda update: update.number)
 
-    def durable_after(self, place: Position) -> list[DurableEvents]:
+    def durable_after(self, position: Position) -> list[DurableEvents]:
         """The durable events after a position that `reaches` allows."""
-        found: list[DurableEvents] = []
+        newest_first: list[DurableEvents] = []
         for update in reversed(self._durable):
-            if update.seq <= place.seq:
+            if update.seq <= position.seq:
                 break
-            found.append(update if update.after >= place.seq else _cut(update, place.seq))
-        return found[::-1]
+            newest_first.append(update if update.after >= position.seq else _cut(update, position.seq))
+        return newest_first[::-1]
 
     def _append_durable(self, update: DurableEvents) -> None:
         self.seq = update.seq

@@ -72,14 +72,14 @@ class RoomLeases:
             return HeldLease(self, None)
         name, error = f"room/{topic}", None
         for _ in range(MAX_ACQUIRE_ATTEMPTS):
-            found, now = await self._store.get(lease(name)), self.now_ms()
+            current, now = await self._store.get(lease(name)), self.now_ms()
             try:
-                item = await self._store.write(lease_writes.take_lease(found, name, self._owner, now, now + LEASE_MS))
+                item = await self._store.write(lease_writes.take_lease(current, name, self._owner, now, now + LEASE_MS))
             except LeaseHeld:
-                assert found is not None
-                return LeasedElsewhere(str(found.owner), found.until)
+                assert current is not None
+                return LeasedElsewhere(str(current.owner), current.until)
             except (ConditionFailed, ResultUnknown) as unsettled:
-                # Another process was faster, or the outcome is unknown: the next read tells.
+                # Another process was faster, or the outcome is unknown: the next read shows which.
                 error = unsettled
                 continue
             assert item is not None
@@ -97,16 +97,16 @@ class RoomLeases:
         try:
             renewed = await self._store.write(lease_writes.renew_lease(held.item, until))
         except ConditionFailed as failed:
-            found = failed.current
+            current = failed.current
         except TableError:
-            # The outcome is unknown, or the table is away: the lease stays ours until it expires by our clock.
+            # The outcome is unknown, or the table is unreachable: the lease stays ours until it expires by our clock.
             return held.is_fresh
         else:
             held.item = renewed
             return True
         # A renewal whose reply was lost may have extended it further than we know.
-        if isinstance(found, Lease) and (found.owner, found.epoch) == (held.item.owner, held.item.epoch):
-            held.item = found
+        if isinstance(current, Lease) and (current.owner, current.epoch) == (held.item.owner, held.item.epoch):
+            held.item = current
             return True
         self.forget(held)
         held.notify_lost()

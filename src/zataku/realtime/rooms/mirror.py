@@ -107,7 +107,7 @@ class Mirror:
         # One by one: a socket that is too slow gets no broadcast of the room, but must learn of its end.
         for socket in list(self.members):
             self._remove(socket, problem)
-        # No client resumes in a room that does not exist any more.
+        # No client resumes in a room that has ended.
         self.forget()
 
     def resynchronise(self) -> None:
@@ -152,7 +152,7 @@ class Mirror:
     async def join(self, socket: Socket, join: Join) -> None:
         """Subscribe a socket, with the events after its position or with a snapshot. Raises `RequestError`."""
         if socket in self.members:
-            # Whatever it has received since it sent this, it starts again.
+            # It starts again, without regard to what it has received before.
             self.leave(socket)
         elif join.at is not None and await self._resume(socket, join, join.at):
             return
@@ -160,10 +160,10 @@ class Mirror:
         assert snapshot.body is not None
         channel = self._hub.subscribe(socket, self.topic)
         self._add(socket)
-        place, body = Position(snapshot.epoch, snapshot.seq), Raw(snapshot.body)
+        position, body = Position(snapshot.epoch, snapshot.seq), Raw(snapshot.body)
         self._hub.send(
             socket,
-            Joined(id=join.id, to=self.topic, channel=channel, at=place, snapshot=body, here=self.present),
+            Joined(id=join.id, to=self.topic, channel=channel, at=position, snapshot=body, here=self.present),
         )
         self._send_updates(socket, updates)
 
@@ -289,8 +289,8 @@ class Mirror:
 
     def _send_all_snapshots(self, snapshots: dict[AccountId, SnapshotResult]) -> bool:
         """Send all snapshots without awaiting; False when one is too old, or ahead of the updates here."""
-        made = [snapshot for snapshot in snapshots.values() if isinstance(snapshot, RoomSnapshot)]
-        newest = max(made, key=lambda snapshot: (snapshot.epoch, snapshot.number), default=None)
+        fetched = [snapshot for snapshot in snapshots.values() if isinstance(snapshot, RoomSnapshot)]
+        newest = max(fetched, key=lambda snapshot: (snapshot.epoch, snapshot.number), default=None)
         if newest is not None:
             self._set_owner_count(newest)
             if not self._history.includes(newest.epoch, newest.number):
@@ -298,10 +298,10 @@ class Mirror:
         updates: dict[AccountId, list[EventUpdate]] = {}
         for account, snapshot in snapshots.items():
             if isinstance(snapshot, RoomSnapshot):
-                found = self._history.after(Position(snapshot.epoch, snapshot.seq), snapshot.number)
-                if found is None:
+                missed = self._history.after(Position(snapshot.epoch, snapshot.seq), snapshot.number)
+                if missed is None:
                     return False
-                updates[account] = found
+                updates[account] = missed
         is_shared = self._behaviour.shared_snapshot and all(snapshot is newest for snapshot in snapshots.values())
         if is_shared and newest is not None:
             self._hub.broadcast(self.topic, _encode(self._snapshot_message(newest)))

@@ -51,7 +51,7 @@ class RoomPresence:
                 self._connections[account] += 1
 
     def remove(self, process: str, accounts: Iterable[AccountId]) -> None:
-        """Accounts are not connected to a process any more."""
+        """Accounts have disconnected from a process."""
         known = self._by_process.get(process, set())
         for account in accounts:
             if account in known:
@@ -117,10 +117,10 @@ class RoomDirectory:
         now = self._context.clock.now()
         for process in [name for name, (at, _) in self._remote.items() if now - at > PROCESS_TIMEOUT_SECONDS]:
             del self._remote[process]
-        found: dict[str, int] = {}
+        remote: dict[str, int] = {}
         for _, rooms in self._remote.values():
-            found |= rooms
-        return found | self._local
+            remote |= rooms
+        return remote | self._local
 
     def _receive(self, message: bytes) -> None:
         announced = decode_running_rooms(message)

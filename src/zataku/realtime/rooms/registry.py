@@ -1,4 +1,4 @@
-"""The rooms of all systems, wherever they run: in this process when it owns them, else in the one that does."""
+"""The rooms of all systems, whether they run in this process or in another."""
 
 import asyncio
 from collections.abc import Generator

@@ -64,7 +64,7 @@ class RemoteOwner:
             snapshot = asyncio.ensure_future(self._fetch_snapshot(viewer, since, with_body=True))
             self._snapshots[since] = snapshot
             snapshot.add_done_callback(lambda done: self._forget_snapshot(since, done))
-        # A viewer who disconnects meanwhile must not cancel it for the others.
+        # A viewer who disconnects while it is fetched must not cancel it for the others.
         return await asyncio.shield(snapshot)
 
     def handle_transient(self, command: Command) -> None:
@@ -104,7 +104,7 @@ class RemoteOwner:
         self._rpc.expire()
 
     def leave(self) -> None:
-        """Report that no account is in the room in this process any more."""
+        """Report that no account is left in the room in this process."""
         self._rpc.expire()
         self._send_report((), (), 0, is_complete=True)
 

@@ -72,7 +72,7 @@ class RpcClient:
         self._context.bus.publish(process_channel(process), encode(message))
 
     async def call(self, process: str, make_message: CallFactory) -> CallReply:
-        """The reply to a call. Raises its error, or `RoomMoved` when the room is not there or no reply comes."""
+        """The reply to a call. Raises its error, or `RoomMoved` when the process is not the owner or does not reply."""
         call_id = next(_call_ids)
         future: asyncio.Future[CallReply] = asyncio.get_running_loop().create_future()
         self._open[call_id] = (self._context.clock.now() + REPLY_TIMEOUT_SECONDS, future)

@@ -14,7 +14,7 @@ MAX_CACHED_SNAPSHOTS = 64
 class SnapshotCache(Generic[S]):
     """Makes snapshots, and keeps those of the current state.
 
-    A behaviour with a `shared_snapshot` is asked once for each `since`, however many viewers ask at the same time.
+    A behaviour with a `shared_snapshot` is asked once for each `since` by all concurrent viewers.
     """
 
     def __init__(self, behaviour: RoomBehaviour[S]) -> None:
@@ -32,7 +32,7 @@ class SnapshotCache(Generic[S]):
         if snapshot is None:
             snapshot = self._snapshots[since] = asyncio.create_task(self._behaviour.snapshot(state, viewer, since))
             snapshot.add_done_callback(lambda task: self._forget_failed(since, task))
-        # A viewer who disconnects meanwhile must not cancel it for the others.
+        # A viewer who disconnects while it is made must not cancel it for the others.
         return await asyncio.shield(snapshot)
 
     def _forget_failed(self, since: str | None, task: asyncio.Task[bytes]) -> None:

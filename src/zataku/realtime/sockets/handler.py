@@ -17,7 +17,7 @@ class SocketHandler(Protocol):
     async def join(self, socket: Socket, message: Join) -> None:
         """Subscribe a socket: `hub.subscribe`, and `Joined` with `hub.send`, without awaiting in between.
 
-        Cancelled when the socket ends meanwhile.
+        Cancelled when the socket ends before it is done.
         """
         ...
 
@@ -28,7 +28,7 @@ class SocketHandler(Protocol):
     async def execute(self, socket: Socket, message: CommandMessage) -> bytes | None:
         """Execute a durable command. Returns its reply as JSON, which is sent as `Done`.
 
-        It continues when the socket ends meanwhile.
+        It continues when the socket ends before it is done.
         """
         ...
 
@@ -43,11 +43,11 @@ class SocketHandler(Protocol):
     async def catch_up(self, socket: Socket, topic: str) -> None:
         """Bring a socket up to date that was too slow and has drained: send it a `Snapshot` or `Missed`.
 
-        Broadcasts since it fell behind are lost to it, and so are those until this returns. Whatever was broadcast
+        Broadcasts since it fell behind are lost to it, and so are those until this returns. What was broadcast
         while a snapshot was being made must therefore be sent before returning.
         """
         ...
 
     def disconnected(self, socket: Socket) -> None:
-        """A socket has ended, for whatever reason. `socket.topics` still names its topics; called exactly once."""
+        """A socket has ended, for any reason. `socket.topics` still names its topics; called exactly once."""
         ...

@@ -58,7 +58,7 @@ class Heartbeat:
             else:
                 socket.silent_checks += 1
                 if socket.silent_checks >= MAX_SILENT_CHECKS:
-                    self._close(socket, _GOING_AWAY, "Nothing was heard from you.")
+                    self._close(socket, _GOING_AWAY, "No message or pong arrived in time. Connect again.")
 
     def _ping_all(self) -> None:
         heartbeat = ping_frame() + text_frame(msgspec.json.encode(HeartbeatMessage(now=now_ms(self._clock))))

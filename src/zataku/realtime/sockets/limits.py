@@ -49,5 +49,5 @@ class TokenBucket:
 
     @property
     def is_overdrawn(self) -> bool:
-        """True for a caller who went on although they were told to wait."""
+        """True for a caller who continued although they had to wait."""
         return self._tokens < -self._burst

@@ -115,9 +115,9 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
     def connection_made(self, transport: BaseTransport) -> None:
         """A client has connected."""
         super().connection_made(transport)
-        made = cast("Transport", transport)
-        self.pending_bytes = made.get_write_buffer_size
-        connected: socket.socket | None = made.get_extra_info("socket")
+        stream = cast("Transport", transport)
+        self.pending_bytes = stream.get_write_buffer_size
+        connected: socket.socket | None = stream.get_extra_info("socket")
         if _LOWAT is not None and connected is not None and connected.family != socket.AF_UNIX:
             connected.setsockopt(socket.IPPROTO_TCP, _LOWAT, MAX_KERNEL_BUFFER_BYTES)
 
@@ -142,7 +142,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
             extensions[EXTENSION] = self
 
     async def send(self, message: ASGISendEvent) -> None:
-        """The application accepts the client, or not. Afterwards its headers are not needed any more."""
+        """The application accepts the client, or not. Its headers are not needed afterwards."""
         await super().send(message)
         if message["type"] == "websocket.accept":
             self.scope["headers"] = ()

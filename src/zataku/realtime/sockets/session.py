@@ -254,7 +254,7 @@ class SocketSession:
         self._hub.counters.bytes_in += size
 
     def _rate_limit(self, bucket: TokenBucket, tokens: float = 1) -> RateLimited | None:
-        """The error for a client that sends too much; one that goes on nevertheless is closed."""
+        """The error for a client that sends too much; a client that continues is closed."""
         wait = bucket.take(self._hub.clock.now(), tokens)
         if wait == 0:
             return None
@@ -269,8 +269,8 @@ class SocketSession:
         self._refuse(None, (limited or error).problem)
 
     def _refuse(self, message_id: int | None, problem: Problem) -> None:
-        answer = MessageRejected(error=problem) if message_id is None else CommandRefused(id=message_id, error=problem)
-        self._hub.send(self._socket, answer)
+        reply = MessageRejected(error=problem) if message_id is None else CommandRefused(id=message_id, error=problem)
+        self._hub.send(self._socket, reply)
 
 
 def _too_large(limit: int) -> PayloadTooLarge:

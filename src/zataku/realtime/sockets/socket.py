@@ -81,4 +81,4 @@ class SocketCounters:
         self.slow = 0
         """How often a reader fell behind in a topic."""
         self.stuck = 0
-        """Readers that were closed because they read nothing any more."""
+        """Readers that were closed because they stopped reading."""
