@@ -63,7 +63,7 @@ designs: $(DEV_STAMP) ## Regenerate docs/designs from the designs
 types: $(DEV_STAMP) ## Regenerate the types of the web pages from the Python structs
 	$(BIN)/python -m zataku.server.typescript.generate web/src/generated.ts
 
-lock: $(DEV_STAMP) ## Write the lock files anew (UPGRADE=--upgrade to take new versions)
+lock: $(DEV_STAMP) ## Write the lock files again (UPGRADE=--upgrade to take new versions)
 	BIN=$(BIN) sh scripts/lock.sh $(UPGRADE)
 
 web: $(WEB_STAMP) ## Build the web pages

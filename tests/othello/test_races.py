@@ -95,9 +95,8 @@ async def race_with_readers(store: Store, voters: int, attempts: Awaitable[Race[
 
 async def test_one_user_voting_many_times_at_once_has_one_vote(contested: Store):
     await contested.write_many(put=[voted_game, *CANDIDATES])
-    result = await race(
-        *(write_until_known(contested, cast_vote(GAME, TURN, user_id_of(1), IDS[at % 3], NOW)) for at in range(9))
-    )
+    votes = (write_until_known(contested, cast_vote(GAME, TURN, user_id_of(1), IDS[at % 3], NOW)) for at in range(9))
+    result = await race(*votes)
     assert len(result.won) == 1
     assert len(result.refused) == 8
     assert await assert_consistent(contested) == {result.won[0].candidate_id: 1}
@@ -133,9 +132,8 @@ async def test_one_user_changing_the_vote_many_times_at_once_moves_it_once(conte
 
 async def test_many_users_change_their_votes_at_once(contested: Store):
     votes = [vote(at, IDS[at % 3]) for at in range(12)]
-    await contested.write_many(
-        put=[voted_game, *votes, *(replace(candidate, vote_count=4) for candidate in CANDIDATES)]
-    )
+    candidates = [replace(candidate, vote_count=4) for candidate in CANDIDATES]
+    await contested.write_many(put=[voted_game, *votes, *candidates])
     changes = (
         write_until_known(contested, change_vote(cast, IDS[(at + 1) % 3], SOON)) for at, cast in enumerate(votes)
     )
