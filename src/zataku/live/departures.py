@@ -19,7 +19,7 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "Rooms have `epoch`, absent until a process first owns the room.",
-        "A process that was taken for dead may still be writing: its writes fail on the epoch, so that blocks and slow "
+        "A process that was believed dead may still be writing: its writes fail on the epoch, so that blocks and slow "
         "mode are checked by the one process that knows them.",
         "2 write units whenever a room changes its owner, at most 99,999 times.",
     ),
@@ -31,7 +31,7 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "`updatedAt` of a room is the time of the host's last change. A new owner changes `epoch` and leaves it alone.",
-        "It is shown as the time when the room was closed, and a restart of a server is no change of a room.",
+        "It is shown as the time when the room was closed, and a restart of a server does not change a room.",
         "24 bytes that are not written with each change of the owner.",
     ),
     # Comments
@@ -46,7 +46,7 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "The comments of a batch are written together, in one transaction with the condition that the room is open.",
-        "A check before the write would let comments into a room that is closed meanwhile. One transaction for all "
+        "A check before the write would let comments into a room that is closed in between. One transaction for all "
         "comments keeps a busy room from conflicting with itself.",
         "At most 99 comments at once. A comment below 1 KB costs 3 write units and each batch 2 more; a plain PutItem "
         "costs 1. One room takes some 330 comments a second, by the 1,000 write units of a partition.",
@@ -80,12 +80,12 @@ DEPARTURES: tuple[Departure, ...] = (
     # Connections
     Departure(
         "Comments are delivered to the sockets that each process holds; the Connections table is not read for it.",
-        "A query of `roomId-index` for each comment would cost more than the comment, and the index is behind.",
+        "A query of `roomId-index` for each comment would cost more than the comment, and the index lags behind.",
         "0 read units instead of 16 for each comment in a room of 1,000 connections.",
     ),
     Departure(
         "Connections are written half a second behind, those of one room together.",
-        "A client hears the room at once, and a crowd that joins does not delay comments. Other programs read "
+        "A client receives events at once, and a crowd that joins does not delay comments. Other programs read "
         "the table.",
         "0.5 seconds; after a failure of the store 5 seconds.",
     ),
@@ -96,7 +96,7 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "Connections have `ttl`, 24 hours after they were made.",
-        "A connection whose process crashed would stay for ever.",
+        "A connection whose process crashed would stay forever.",
         "86,400 seconds; deletion by time to live costs nothing.",
     ),
     Departure(
@@ -116,7 +116,7 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "A block of a sender names the comment that was the reason, and so does the log.",
-        "A host knows senders by their comments, and no id of a session is shown to anybody else.",
+        "A host knows senders by their comments, and the id of a session is shown to no other client.",
         "At most 45 bytes in a block.",
     ),
     Departure(

@@ -113,8 +113,8 @@ def talk_comments(random: Random, start: float, room_id: RoomId, count: int = TA
         before = posted if minute == TAKEOVER_MINUTE else before
         weight, phrases = _phase(minute)
         due += count * weight / total
-        here = (count if minute == 59 else round(due)) - posted
-        for offset in sorted(random.randrange(60_000) for _ in range(here)):
+        in_minute = (count if minute == 59 else round(due)) - posted
+        for offset in sorted(random.randrange(60_000) for _ in range(in_minute)):
             posted += 1
             sender = random.choice(senders)
             yield Comment(

@@ -73,7 +73,7 @@ class UpvoteFunction(Function):
                 await self._store.write(plan, token=str(uuid4()), at=now)
             except TransactionCancelled as cancelled:
                 failed = [reason.code == "condition_failed" for reason in cancelled.reasons]
-                counted_before = {sender for sender, is_there in zip(pending, failed, strict=False) if is_there}
+                counted_before = {sender for sender, has_failed in zip(pending, failed, strict=False) if has_failed}
                 if counted_before:
                     repeated |= counted_before
                     pending = [sender for sender in pending if sender not in counted_before]

@@ -31,7 +31,7 @@ class InProcessNetwork:
 
 
 class InProcessBus:
-    """Channels within this process. Messages arrive in the order of their sending, after the sender has gone on."""
+    """Channels within this process. Messages arrive in the order of sending, in a later turn of the event loop."""
 
     def __init__(self, network: InProcessNetwork | None = None) -> None:
         self.is_alone = network is None

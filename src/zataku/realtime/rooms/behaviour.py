@@ -74,8 +74,8 @@ class Outcome(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """The result of a batch: the next state, the events, and one reply for each command.
 
     Commands whose reply is `DEFERRED` come again, in their order and before all others; at least one of a batch must
-    have another reply. A `closed` error ends the room: its events are published, every client is told that the room is
-    gone, with this error as the reason, and the actor stops.
+    have another reply. A `closed` error ends the room: its events are published, every client is unsubscribed with
+    this error as the reason, and the actor stops.
     """
 
     state: S

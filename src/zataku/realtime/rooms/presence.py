@@ -27,7 +27,7 @@ class RoomPresence:
 
     def __init__(self) -> None:
         self._by_process: dict[str, set[AccountId]] = {}
-        self._heard_at: dict[str, float] = {}
+        self._received_at: dict[str, float] = {}
         self._connections: Counter[AccountId] = Counter()
         self._last_seen: frozenset[AccountId] = frozenset()
 
@@ -44,7 +44,7 @@ class RoomPresence:
     def add(self, process: str, accounts: Iterable[AccountId], now: float) -> None:
         """Accounts are connected to a process."""
         known = self._by_process.setdefault(process, set())
-        self._heard_at[process] = now
+        self._received_at[process] = now
         for account in accounts:
             if account not in known:
                 known.add(account)
@@ -74,12 +74,12 @@ class RoomPresence:
         """Remove the processes that have been silent for too long; never our own."""
         silent = [
             process
-            for process, heard_at in self._heard_at.items()
-            if process != own_process and now - heard_at > PROCESS_TIMEOUT_SECONDS
+            for process, received_at in self._received_at.items()
+            if process != own_process and now - received_at > PROCESS_TIMEOUT_SECONDS
         ]
         for process in silent:
             self.remove(process, list(self._by_process[process]))
-            del self._by_process[process], self._heard_at[process]
+            del self._by_process[process], self._received_at[process]
 
     def take_change(self) -> PresenceChange | None:
         """What changed since this was last called."""

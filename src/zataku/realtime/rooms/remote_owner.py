@@ -40,7 +40,7 @@ class RemoteOwner:
         self._topic = topic
         self._mirror = mirror
         self._rpc = RpcClient(context)
-        self._heard_at = context.clock.now()
+        self._received_at = context.clock.now()
         self._reported: frozenset[AccountId] = frozenset()
         self._reported_at = 0.0
         # By this the owner knows that this process follows the room, and publishes every update from now on.
@@ -80,12 +80,12 @@ class RemoteOwner:
 
     def mark_alive(self) -> None:
         """Note that something arrived from the owner."""
-        self._heard_at = self._context.clock.now()
+        self._received_at = self._context.clock.now()
 
     @property
     def is_silent(self) -> bool:
         """True when nothing has arrived from the owner for too long."""
-        return self._context.clock.now() - self._heard_at > OWNER_TIMEOUT_SECONDS
+        return self._context.clock.now() - self._received_at > OWNER_TIMEOUT_SECONDS
 
     def pulse(self, now: float) -> None:
         """Do what is due at this time: expire calls and report presence."""
