@@ -64,7 +64,7 @@ def _room_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
         """One room, open or closed."""
         return await rooms.room(identity, room_id)
 
-    @get("/rooms/{room_id:str}/standing", summary="What became of the comments")
+    @get("/rooms/{room_id:str}/standing", summary="The moderation state of a room")
     async def room_standing(room_id: RoomPath) -> ModerationStateView:
         """The pinned, answered and removed comments, the upvotes, and the reactions."""
         return await rooms.moderation_state(room_id)

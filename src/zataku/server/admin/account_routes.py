@@ -22,7 +22,7 @@ async def list_sessions(admin: Admin, services: Services, account_id: AccountIdP
     return await services.accounts.sessions(account_id, admin)
 
 
-@post("/accounts/{account_id:str}/sign-out", status_code=204, summary="Sign somebody out")
+@post("/accounts/{account_id:str}/sign-out", status_code=204, summary="Sign an account out")
 async def sign_out(admin: Admin, services: Services, account_id: AccountIdPath) -> None:
     """End all sessions of an account."""
     await services.accounts.sign_out(account_id)

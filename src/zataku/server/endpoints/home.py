@@ -68,9 +68,9 @@ def home_route(systems: Sequence[System], plugins: Mapping[str, Plugin], topics:
 
     # Litestar reads the annotation, and the type depends on the systems.
     home.__annotations__["return"] = state_type
-    return get("/api/home", tags=["home"], summary="What lies on the table", operation_id="home", opt=ANY_CALLER.opt)(
-        home
-    )
+    return get(
+        "/api/home", tags=["home"], summary="The state of every system", operation_id="home", opt=ANY_CALLER.opt
+    )(home)
 
 
 async def _admit_everyone(_topic_id: str, _identity: Identity) -> bool:

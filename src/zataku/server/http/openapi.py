@@ -60,7 +60,7 @@ class ApiDescription:
         systems: Sequence[System],
     ) -> None:
         self.tags = {
-            "home": "What lies on the table, and codes that lead to it",
+            "home": "The state of every system, and QR codes of pages",
             ACCOUNTS_TAG: "Who is calling: guests, users, sessions and API keys",
             **{system.name: system.about for system in systems},
             "admin": "Looking after the server",
