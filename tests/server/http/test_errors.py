@@ -201,7 +201,7 @@ async def test_a_browser_gets_an_error_page_in_its_language_without_scripts(brow
     assert response.status_code == 404
     assert response.headers["content-type"].startswith("text/html")
     fallback = response.text.split("<noscript>")[1]
-    assert "このページは見つかりません。" in fallback
+    assert "ページが見つかりません。" in fallback
     assert 'href="/"' in fallback
 
 
