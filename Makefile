@@ -107,11 +107,11 @@ $(DEV_STAMP): requirements/dev.txt pyproject.toml | $(VENV_STAMP)
 	@$(PIP_SELF)
 	@touch $@
 
-$(PEERS_STAMP): peers/package.json peers/package-lock.json peers/.npmrc | $(VENV_STAMP)
+$(PEERS_STAMP): peers/package.json peers/package-lock.json peers/.npmrc scripts/npm_install.sh | $(VENV_STAMP)
 	@sh scripts/peers.sh
 	@touch $@
 
-$(WEB_STAMP): $(WEB_SOURCES) scripts/web.sh | $(VENV_STAMP)
+$(WEB_STAMP): $(WEB_SOURCES) scripts/web.sh scripts/npm_install.sh | $(VENV_STAMP)
 	@echo "Building the web pages ..."
 	@sh scripts/web.sh
 	@touch $@

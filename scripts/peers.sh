@@ -10,13 +10,4 @@ if [ "$(uname -s) $(uname -m)" != "Linux x86_64" ]; then
     exit 0
 fi
 
-before="$(mktemp)"
-trap 'rm -f "$before"' EXIT
-cp package-lock.json "$before"
-sh "$root/scripts/node.sh" npm install --no-progress --loglevel=error
-
-if ! cmp -s "$before" package-lock.json; then
-    cp "$before" package-lock.json
-    echo "npm wanted to change peers/package-lock.json: package.json and the lock disagree. The lock was put back." >&2
-    exit 1
-fi
+sh "$root/scripts/npm_install.sh" peers
