@@ -5,7 +5,7 @@ expression strings. The class names are part of stored fingerprints (idempotency
 """
 
 from collections.abc import Iterator
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -182,18 +182,26 @@ def both(first: Expression | None, second: Expression | None) -> Expression | No
     return All((first, second))
 
 
-def routes_in(expression: Expression | None) -> Iterator[Route]:
+def routes_in(condition: Expression | None) -> Iterator[Route]:
     """The routes of all attributes that a condition reads, in its order."""
-    if isinstance(expression, Struct):
-        for name in expression.__struct_fields__:
-            yield from _routes_of(name, getattr(expression, name))
-
-
-def _routes_of(name: str, part: Any) -> Iterator[Route]:
-    if name == "route":
-        yield part
-    elif isinstance(part, tuple):
-        for member in cast("tuple[Any, ...]", part):
-            yield from routes_in(member)
-    elif not isinstance(part, Literally):
-        yield from routes_in(part)
+    if condition is None:
+        return
+    if isinstance(condition, All | Either):
+        for part in condition.parts:
+            yield from routes_in(part)
+        return
+    if isinstance(condition, Not):
+        yield from routes_in(condition.part)
+        return
+    if isinstance(condition, Compare):
+        operands = (condition.left, condition.right)
+    elif isinstance(condition, Between):
+        operands = (condition.value, condition.low, condition.high)
+    elif isinstance(condition, OneOf):
+        operands = (condition.value, *condition.options)
+    else:
+        yield condition.route
+        operands = (condition.part,) if isinstance(condition, Contains) else ()
+    for operand in operands:
+        if not isinstance(operand, Literally):
+            yield operand.route

@@ -12,7 +12,7 @@ from zataku.table.backend.errors import (
     TransactionTooLarge,
     WrongType,
 )
-from zataku.table.backend.expression import All, Between, Compare, Either, Expression, Literally, Not, OneOf
+from zataku.table.backend.expression import Expression, routes_in
 from zataku.table.backend.limits import (
     BATCH_GETS,
     ITEM_BYTES,
@@ -78,19 +78,7 @@ def check_filter(table: TableSchema, index: IndexSchema | None, condition: Expre
 
 def attribute_names_in(condition: Expression) -> set[str | int]:
     """The attributes that a condition refers to."""
-    if isinstance(condition, All | Either):
-        return set[str | int]().union(*(attribute_names_in(part) for part in condition.parts))
-    if isinstance(condition, Not):
-        return attribute_names_in(condition.part)
-    if isinstance(condition, Compare):
-        operands = (condition.left, condition.right)
-    elif isinstance(condition, Between):
-        operands = (condition.value, condition.low, condition.high)
-    elif isinstance(condition, OneOf):
-        operands = (condition.value, *condition.options)
-    else:
-        return {condition.route[0]}
-    return {operand.route[0] for operand in operands if not isinstance(operand, Literally)}
+    return {route[0] for route in routes_in(condition)}
 
 
 def check_changes(table: TableSchema, write: UpdateItem) -> None:
