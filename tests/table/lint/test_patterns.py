@@ -234,7 +234,7 @@ def test_a_strong_read_of_a_global_index_is_reported() -> None:
     assert "never strongly consistent" in message_of(board.table)
 
 
-STRANGER_FINDING = [("stranger-in-span", "query")]
+UNEXPECTED_ENTITY = [("unexpected-entity", "query")]
 
 
 def test_an_entity_in_the_span_that_is_not_returned_is_reported() -> None:
@@ -244,7 +244,7 @@ def test_an_entity_in_the_span_that_is_not_returned_is_reported() -> None:
         return board.table.partition(f"GAME#{game}")
 
     table = board.with_query(query, board.game)
-    assert findings_of(table) == STRANGER_FINDING
+    assert findings_of(table) == UNEXPECTED_ENTITY
     assert message_of(table) == "query can read Move, which it does not return and could not decode."
 
 

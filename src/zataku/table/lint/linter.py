@@ -8,7 +8,7 @@ from zataku.table.backend.errors import DesignError
 from zataku.table.lint.entities import item_too_large, undocumented
 from zataku.table.lint.hot_partitions import hot_partition
 from zataku.table.lint.indexes import projection_lacks_field, unfed_index
-from zataku.table.lint.patterns import no_example, stranger_in_span, unanswerable_pattern
+from zataku.table.lint.patterns import no_example, unanswerable_pattern, unexpected_entity
 from zataku.table.lint.report import Finding, Report, Rule, Waived
 from zataku.table.lint.unpadded_numbers import unpadded_number
 from zataku.table.schema.design_notes import Waiver
@@ -25,7 +25,7 @@ RULES: dict[str, Rule] = {
     "item-too-large": item_too_large,
     "hot-partition": hot_partition,
     "unanswerable-pattern": unanswerable_pattern,
-    "stranger-in-span": stranger_in_span,
+    "unexpected-entity": unexpected_entity,
     "no-example": no_example,
     "undocumented": undocumented,
 }

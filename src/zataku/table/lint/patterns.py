@@ -34,7 +34,7 @@ def unanswerable_pattern(table: Table) -> Iterator[Violation]:
             )
 
 
-def stranger_in_span(table: Table) -> Iterator[Violation]:
+def unexpected_entity(table: Table) -> Iterator[Violation]:
     """Every kind of item in a query's range is among the kinds that it returns.
 
     A partition holds several kinds, and an index over shared keys holds even more. A query that reads a kind it does
