@@ -47,13 +47,13 @@ from zataku.drawing.samples import (
     between_rounds,
     ended,
     in_play,
+    ready_room,
     seats_in,
-    settled_room,
     some_strokes,
 )
 from zataku.table import Entity, Key, Plan, Query, Store
 
-ROOM = settled_room(seeded_random(), NOW, TEN)
+ROOM = ready_room(seeded_random(), NOW, TEN)
 HOST, GUEST = ROOM.players[0], ROOM.players[1]
 CHOOSING = in_play(seeded_random(), ROOM, 1, 1, "setting_answer")
 DRAWING = in_play(seeded_random(), ROOM, 1, 1)

@@ -11,12 +11,12 @@ from zataku.drawing.design import Game
 from zataku.drawing.design import game as game_key
 from zataku.drawing.limits import GameId, MessageId, RoundId, TurnId
 from zataku.drawing.rules.chat import NewMessage
-from zataku.drawing.samples import Measure, an_id, settled_room
+from zataku.drawing.samples import SampleSize, an_id, ready_room
 from zataku.drawing.values import Player, Settings
 from zataku.table import Entity, Plan, Store
 
 NOW = int(START) * 1000
-TEN = Measure(players=10, rounds=10)
+TEN = SampleSize(players=10, rounds=10)
 
 
 def seeded_random() -> Random:
@@ -25,7 +25,7 @@ def seeded_random() -> Random:
 
 def room(players: int = 3, seats: int = 4, **changes: Any) -> Game:
     """A public room of that many ready players."""
-    full = settled_room(seeded_random(), NOW, Measure(players=players))
+    full = ready_room(seeded_random(), NOW, SampleSize(players=players))
     settings = replace(full.settings, player_count=max(seats, players))
     return replace(full, settings=settings, **changes)
 

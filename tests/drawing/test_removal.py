@@ -11,7 +11,7 @@ from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, esiritori, games_of_player
 from zataku.drawing.design import game as game_key
 from zataku.drawing.removal import ANONYMOUS_NAME, removal
-from zataku.drawing.samples import Measure, a_message, in_play, ongoing_game, played_game, seats_in, settled_room
+from zataku.drawing.samples import SampleSize, a_message, in_play, ongoing_game, played_game, ready_room, seats_in
 from zataku.platform.limits import AccountId
 from zataku.table import Entity, Store
 
@@ -54,7 +54,7 @@ async def test_a_game_in_play_continues_with_an_anonymous_player(strict: Store, 
 
 
 async def test_a_finished_game_keeps_points_pictures_and_messages(strict: Store, clock: ManualClock):
-    items = list(played_game(Random(2), NOW - 3_600_000, Measure(players=3, rounds=2, picture=400, messages=20)))
+    items = list(played_game(Random(2), NOW - 3_600_000, SampleSize(players=3, rounds=2, picture=400, messages=20)))
     original = await store_game(strict, items)
     leaver = original.players[1]
     await remove_account(strict, clock, leaver.id)
@@ -67,7 +67,7 @@ async def test_a_finished_game_keeps_points_pictures_and_messages(strict: Store,
 
 
 async def test_a_waiting_room_has_a_free_seat_again(strict: Store, clock: ManualClock):
-    room = settled_room(Random(3), NOW, Measure(players=3))
+    room = ready_room(Random(3), NOW, SampleSize(players=3))
     room = replace(room, settings=replace(room.settings, player_count=4))
     host = room.players[0]
     message = a_message(Random(3), room, host, 1, "こんにちは！", NOW)
@@ -116,7 +116,7 @@ async def test_a_second_removal_changes_nothing(strict: Store, clock: ManualCloc
 
 
 async def test_a_removal_increments_the_version_that_the_rooms_owner_checks(strict: Store, clock: ManualClock):
-    room = settled_room(Random(6), NOW, Measure(players=3))
+    room = ready_room(Random(6), NOW, SampleSize(players=3))
     playing = in_play(Random(6), room, 1, 1)
     await strict.write_many(put=[playing, *seats_in(room)])
     await remove_account(strict, clock, room.players[1].id)

@@ -20,7 +20,7 @@ from zataku.drawing.samples import (
     maximal_game,
     minimal_game,
     ongoing_game,
-    settled_room,
+    ready_room,
 )
 from zataku.drawing.writes import finish_round, finish_turn
 from zataku.table import Entity, Plan
@@ -123,7 +123,7 @@ async def assert_maximal_game_stored(store, game_id: GameId) -> None:
 
 def test_the_largest_transactions_are_far_below_100_items_and_4_mb():
     random = Random(1)
-    game = settled_room(random, NOW, MAXIMAL)
+    game = ready_room(random, NOW, MAXIMAL)
     last, full = in_play(random, game, 10, 10), in_play(random, game, 10, 10, "finished")
     picture = a_picture(random, last, 10, 10, last.players[9].id, last.updated_at, MAXIMAL.picture)
     plans: list[Plan[Game]] = [

@@ -9,7 +9,7 @@ from tests.support.app_context import all_items, app_context, user_identity
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.drawing.design import Game, Seat, esiritori
-from zataku.drawing.samples import Measure, in_play, settled_room
+from zataku.drawing.samples import SampleSize, in_play, ready_room
 from zataku.drawing.system import plug
 from zataku.table import Store
 
@@ -17,7 +17,7 @@ NOW = int(START) * 1000
 
 
 async def test_only_public_waiting_rooms_are_counted(embedded: Store, clock: ManualClock):
-    rooms = [settled_room(Random(number), NOW, Measure(players=2)) for number in range(4)]
+    rooms = [ready_room(Random(number), NOW, SampleSize(players=2)) for number in range(4)]
     hidden = msgspec.structs.replace(rooms[1], settings=msgspec.structs.replace(rooms[1].settings, public=False))
     await embedded.write_many(put=[rooms[0], hidden, in_play(Random(2), rooms[2], 1, 1), rooms[3]])
     home = await plug(app_context(embedded, clock)).home(user_identity())
@@ -25,7 +25,7 @@ async def test_only_public_waiting_rooms_are_counted(embedded: Store, clock: Man
 
 
 async def test_the_home_page_costs_a_read_unit(embedded: Store, clock: ManualClock):
-    await embedded.write_many(put=[settled_room(Random(n), NOW, Measure(players=2)) for n in range(50)])
+    await embedded.write_many(put=[ready_room(Random(n), NOW, SampleSize(players=2)) for n in range(50)])
     with embedded.measured("home") as consumed:
         await plug(app_context(embedded, clock)).home(user_identity())
     assert consumed.reads <= 1.5
@@ -54,7 +54,7 @@ async def test_a_server_restarted_days_later_does_not_open_the_demo_rooms_again(
 
 
 async def test_the_demo_opens_no_rooms_in_a_store_with_games(embedded: Store, clock: ManualClock):
-    await embedded.write_many(put=[settled_room(Random(1), NOW, Measure(players=2))])
+    await embedded.write_many(put=[ready_room(Random(1), NOW, SampleSize(players=2))])
     system = plug(app_context(embedded, clock))
     assert system.demo is not None
     await system.demo()

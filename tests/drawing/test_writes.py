@@ -48,14 +48,14 @@ from zataku.drawing.design import (
 from zataku.drawing.errors import NotAllowed, WrongState
 from zataku.drawing.limits import CONNECTION_SECONDS, FINISHED_GAME_SECONDS, RETENTION_SECONDS, GameId
 from zataku.drawing.samples import (
-    Measure,
+    SampleSize,
     a_picture,
     an_id,
     between_rounds,
     chat_in,
     ended,
+    ready_room,
     seats_in,
-    settled_room,
 )
 from zataku.table import ConditionFailed, Store, TransactionCancelled
 
@@ -235,11 +235,11 @@ async def test_a_room_is_created_once(store: Store):
 
 
 async def test_a_kept_game_and_its_children_do_not_expire(store: Store):
-    measure = Measure(players=2, messages=3)
-    game, played = between_rounds(seeded_random(), settled_room(seeded_random(), NOW, measure), 1)
+    size = SampleSize(players=2, messages=3)
+    game, played = between_rounds(seeded_random(), ready_room(seeded_random(), NOW, size), 1)
     game = ended(game)
     seats = [seat for seat in seats_in(game) if isinstance(seat, Seat)]
-    chat_messages = list(chat_in(seeded_random(), game, NOW, measure))
+    chat_messages = list(chat_in(seeded_random(), game, NOW, size))
     picture = a_picture(seeded_random(), game, 1, 1, game.players[0].id, NOW, 40)
     await store_items(store, game, played, picture, *seats, *chat_messages)
     for _ in range(2):

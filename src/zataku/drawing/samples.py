@@ -43,7 +43,7 @@ from zataku.table import Entity
 
 NAMES = ("はなこ", "たろう", "지민", "Alex", "ゆうき", "서연", "Noor", "さくら", "민준", "Zoë 2")
 ANSWERS = ("りんご", "ごりら", "らっこ", "こあら", "らーめん", "かさ", "さかな", "なす", "すいか", "かめ", "めがね")
-SAYINGS = (
+MESSAGE_TEXTS = (
     "こんにちは！",
     "それはなに？",
     "わかった！",
@@ -55,7 +55,7 @@ SAYINGS = (
 )
 
 
-class Measure(Struct, frozen=True, kw_only=True):
+class SampleSize(Struct, frozen=True, kw_only=True):
     """The size of a sample game."""
 
     players: int = 10
@@ -66,8 +66,8 @@ class Measure(Struct, frozen=True, kw_only=True):
     longest: bool = False
 
 
-MINIMAL = Measure(players=2, rounds=1, time_limit=60, messages=4)
-MAXIMAL = Measure(
+MINIMAL = SampleSize(players=2, rounds=1, time_limit=60, messages=4)
+MAXIMAL = SampleSize(
     players=10, rounds=10, time_limit=300, picture=PICTURE_CHARACTERS, messages=MAX_CHAT_MESSAGES, longest=True
 )
 
@@ -77,12 +77,10 @@ def an_id(random: Random) -> str:
     return str(UUID(int=random.getrandbits(128), version=4))
 
 
-def settled_room(random: Random, start: Moment, measure: Measure) -> Game:
+def ready_room(random: Random, start: Moment, size: SampleSize) -> Game:
     """A public room with every seat taken and every player ready."""
-    players = tuple(_player(random, start, at, measure) for at in range(measure.players))
-    settings = Settings(
-        time_limit=measure.time_limit, round_count=measure.rounds, player_count=measure.players, public=True
-    )
+    players = tuple(_player(random, start, index, size) for index in range(size.players))
+    settings = Settings(time_limit=size.time_limit, round_count=size.rounds, player_count=size.players, public=True)
     return Game(
         game_id=GameId(an_id(random)),
         created_at=start,
@@ -99,7 +97,7 @@ def in_play(
     random: Random, room: Game, round_number: RoundNumber, turn_number: TurnNumber, status: TurnStatus = "drawing"
 ) -> Game:
     """The game of a room at some turn; every player has guessed every word so far, and every drawer has scored."""
-    start = _beginning(room, round_number, 1)
+    start = _turn_start(room, round_number, 1)
     count = turn_number if status == "finished" else turn_number - 1
     turns = tuple(_finished_turn(random, room, round_number, number) for number in range(1, count + 1))
     entries = tuple(entry for turn in turns for entry in _entries(random, round_number, turn))
@@ -107,7 +105,7 @@ def in_play(
     current = CurrentRound(
         id=RoundId(an_id(random)), round_number=round_number, started_at=start, current_turn=turn, turns=turns or None
     )
-    now = _beginning(room, round_number, turn_number)
+    now = _turn_start(room, round_number, turn_number)
     canvas = CurrentDrawing(drawer_id=turn.drawer_id, data=drawing_name(round_number, turn_number), updated_at=now)
     return replace(
         room,
@@ -146,23 +144,23 @@ def maximal_game(random: Random, start: Moment) -> Iterator[Entity]:
     return played_game(random, start, MAXIMAL)
 
 
-def played_game(random: Random, start: Moment, measure: Measure) -> Iterator[Entity]:
+def played_game(random: Random, start: Moment, size: SampleSize) -> Iterator[Entity]:
     """All items of a finished game, one at a time; the game itself comes last."""
-    game = settled_room(random, start, measure)
+    game = ready_room(random, start, size)
     yield from seats_in(game)
-    for number in range(1, measure.rounds + 1):
+    for number in range(1, size.rounds + 1):
         game, played = between_rounds(random, game, number)
         yield played
         for turn in played.turns:
-            yield a_picture(random, game, number, turn.turn_number, turn.drawer_id, turn.ended_at, measure.picture)
-    yield from chat_in(random, game, start, measure)
+            yield a_picture(random, game, number, turn.turn_number, turn.drawer_id, turn.ended_at, size.picture)
+    yield from chat_in(random, game, start, size)
     yield ended(game)
 
 
 def ongoing_game(random: Random, start: Moment) -> Iterator[Entity]:
     """A game in play: round 2, turn 3, 50 messages, 20 score entries. The game itself comes last."""
-    measure = Measure()
-    room = settled_room(random, start, measure)
+    size = SampleSize()
+    room = ready_room(random, start, size)
     yield from seats_in(room)
     between, first = between_rounds(random, room, 1)
     yield first
@@ -170,7 +168,7 @@ def ongoing_game(random: Random, start: Moment) -> Iterator[Entity]:
     now = game.updated_at
     for number in range(1, 21):
         yield some_strokes(random, game, number, now + number * 500)
-    yield from chat_in(random, game, start, measure)
+    yield from chat_in(random, game, start, size)
     yield game
 
 
@@ -197,11 +195,11 @@ def seats_in(game: Game) -> Iterator[Seat | Connection]:
             )
 
 
-def chat_in(random: Random, game: Game, start: Moment, measure: Measure) -> Iterator[ChatMessage]:
+def chat_in(random: Random, game: Game, start: Moment, size: SampleSize) -> Iterator[ChatMessage]:
     """Messages of a game, a second apart."""
-    for number in range(1, measure.messages + 1):
+    for number in range(1, size.messages + 1):
         player = random.choice(game.players)
-        text = "𠮷" * 500 if measure.longest else random.choice(SAYINGS)
+        text = "𠮷" * 500 if size.longest else random.choice(MESSAGE_TEXTS)
         yield a_message(random, game, player, number, text, start + 60_000 + number * 1000)
 
 
@@ -243,19 +241,19 @@ def some_strokes(random: Random, game: Game, number: int, now: Moment, character
     )
 
 
-def _player(random: Random, start: Moment, at: int, measure: Measure) -> Player:
-    name = "𠮷" * 9 + "𠀀𠀁𠀂𠀃𠀄𠀅𠀆𠀇𠀈𠀉"[at] if measure.longest else NAMES[at]
-    connection: ConnectionId = _base64(random, 128 if measure.longest else 16)
+def _player(random: Random, start: Moment, index: int, size: SampleSize) -> Player:
+    name = "𠮷" * 9 + "𠀀𠀁𠀂𠀃𠀄𠀅𠀆𠀇𠀈𠀉"[index] if size.longest else NAMES[index]
+    connection: ConnectionId = _base64(random, 128 if size.longest else 16)
     return Player(
         id=PlayerId(an_id(random)),
         name=name,
         status="ready",
-        joined_at=start + at * 1000,
+        joined_at=start + index * 1000,
         connection_id=connection,
     )
 
 
-def _beginning(room: Game, round_number: RoundNumber, turn_number: TurnNumber) -> Moment:
+def _turn_start(room: Game, round_number: RoundNumber, turn_number: TurnNumber) -> Moment:
     """When a turn begins: each takes its time limit and a minute more."""
     before = (round_number - 1) * len(room.players) + turn_number - 1
     return room.created_at + 60_000 + before * (room.settings.time_limit + 60) * 1000
@@ -273,7 +271,7 @@ def _turn(
     status: TurnStatus,
     turns: tuple[FinishedTurn, ...],
 ) -> Turn:
-    drawer, now = room.players[turn_number - 1], _beginning(room, round_number, turn_number)
+    drawer, now = room.players[turn_number - 1], _turn_start(room, round_number, turn_number)
     limit = room.settings.time_limit
     turn = Turn(id=TurnId(an_id(random)), turn_number=turn_number, drawer_id=drawer.id, status=status, time_limit=limit)
     if status == "finished":
@@ -292,7 +290,7 @@ def _turn(
 
 
 def _finished_turn(random: Random, room: Game, round_number: RoundNumber, number: TurnNumber) -> FinishedTurn:
-    drawer, started = room.players[number - 1], _beginning(room, round_number, number)
+    drawer, started = room.players[number - 1], _turn_start(room, round_number, number)
     guessers = [player.id for player in room.players if player is not drawer]
     return FinishedTurn(
         id=TurnId(an_id(random)),
@@ -327,14 +325,14 @@ def _base64(random: Random, characters: int) -> str:
 def examples() -> Iterator[Entity]:
     """An item of each kind, of a small game in its second round, for the design document."""
     random, start = Random(1), 1_771_669_800_000
-    measure = Measure(players=3, rounds=2, picture=64)
-    room = settled_room(random, start, measure)
+    size = SampleSize(players=3, rounds=2, picture=64)
+    room = ready_room(random, start, size)
     between, first = between_rounds(random, room, 1)
     game = in_play(random, between, 2, 2)
     yield from (game, first)
     yield from seats_in(game)
     turn = first.turns[0]
-    yield a_picture(random, game, 1, turn.turn_number, turn.drawer_id, turn.ended_at, measure.picture)
+    yield a_picture(random, game, 1, turn.turn_number, turn.drawer_id, turn.ended_at, size.picture)
     now = game.updated_at
-    yield some_strokes(random, game, 1, now + 500, measure.picture)
+    yield some_strokes(random, game, 1, now + 500, size.picture)
     yield a_message(random, game, game.players[0], 1, "りんご", now + 2000)

@@ -14,18 +14,18 @@ from zataku.drawing.samples import (
     between_rounds,
     ended,
     in_play,
-    settled_room,
+    ready_room,
 )
 
-_chance = Random(1)
-ROOM = settled_room(_chance, 1_771_669_800_000, replace(MINIMAL, rounds=2))
+_random = Random(1)
+ROOM = ready_room(_random, 1_771_669_800_000, replace(MINIMAL, rounds=2))
 HOST, GUEST = ROOM.players
-CHOOSING = in_play(_chance, ROOM, 1, 1, "setting_answer")
-DRAWING = in_play(_chance, ROOM, 1, 1)
-TURN_OVER = in_play(_chance, ROOM, 1, 1, "finished")
-BETWEEN_ROUNDS, _ = between_rounds(_chance, ROOM, 1)
+CHOOSING = in_play(_random, ROOM, 1, 1, "setting_answer")
+DRAWING = in_play(_random, ROOM, 1, 1)
+TURN_OVER = in_play(_random, ROOM, 1, 1, "finished")
+BETWEEN_ROUNDS, _ = between_rounds(_random, ROOM, 1)
 FINISHED = ended(BETWEEN_ROUNDS)
-MESSAGE = NewMessage(id=MessageId(an_id(_chance)), number=1, player_id=GUEST.id, content="りんご")
+MESSAGE = NewMessage(id=MessageId(an_id(_random)), number=1, player_id=GUEST.id, content="りんご")
 STROKES = "H4sIAAAAAAAA"
 WORDS = ("りんご", "ごりら", "らっこ")
 
