@@ -79,9 +79,7 @@ class Room(Entity, frozen=True, kw_only=True, rename="camel"):
     ) = None
     paused: Annotated[bool, Meta(description="True while comments are paused")] | None = None
     slow_mode_seconds: Annotated[SlowMode, Meta(description="Seconds between two comments of a sender")] | None = None
-    code: Annotated[RoomCode, Meta(description="Short number to enter by; absent when the room is closed")] | None = (
-        None
-    )
+    code: Annotated[RoomCode, Meta(description="Short number to enter by, while the room is open")] | None = None
 
     def __post_init__(self) -> None:
         require_visible("name of the room", self.name)
@@ -208,10 +206,10 @@ by_owner = connections.index("owner-index", pk="owner", sk="timestamp", projecti
 class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
     """A WebSocket that has joined a room."""
 
-    connection_id: Annotated[ConnectionId, EXTERNAL_ID, Meta(description="Identifies the WebSocket connection")]
+    connection_id: Annotated[ConnectionId, EXTERNAL_ID, Meta(description="Identifies the join of a WebSocket")]
     room_id: Annotated[RoomId, UUID_V4, Meta(description="The room it is connected to")]
-    timestamp: Annotated[InstantMs, Meta(description="When the connection was made")]
-    ttl: Annotated[Seconds, Meta(description="24 hours after that the connection expires")] | None = None
+    timestamp: Annotated[InstantMs, Meta(description="When the join was stored")]
+    ttl: Annotated[Seconds, Meta(description="When the connection expires: 24 hours after that")] | None = None
     owner: Annotated[ProcessName, EXTERNAL_ID, Meta(description="The process that holds the socket")] | None = None
 
 
