@@ -83,7 +83,6 @@ class RoomActor(Generic[S]):
         publish: Callable[[RoomUpdate], None],
     ) -> None:
         self.topic = topic
-        self.lease = lease
         self.used_at = clock.now()
         # Numbers start at the time of day: after a restored backup an epoch may come again, but no position in it.
         self._state = RoomState(topic, state, owner, seq=int(self.used_at * 1000))
@@ -91,6 +90,7 @@ class RoomActor(Generic[S]):
         self._behaviour = behaviour
         self._snapshots = SnapshotCache(behaviour)
         self._clock = clock
+        self._lease = lease
         self._inbox: deque[PendingCommand] = deque()
         self._pending_by_sender: Counter[AccountId] = Counter()
         self._wake = asyncio.Event()
@@ -120,7 +120,7 @@ class RoomActor(Generic[S]):
 
     def handle_transient(self, command: Command) -> None:
         """Execute a transient command at once. It is dropped when the lease may belong to another process by now."""
-        if self._stopping or not self.lease.is_fresh:
+        if self._stopping or not self._lease.is_fresh:
             return
         now = self.used_at = self._clock.now()
         if self._behaviour.accepts(command, now):
@@ -135,7 +135,7 @@ class RoomActor(Generic[S]):
         """
         if self._stopping:
             raise RoomMoved
-        if not await self.lease.confirm():
+        if not await self._lease.confirm():
             self.lose()
             raise RoomMoved
         # Both are of one moment; the room may change while the snapshot is made.
@@ -213,12 +213,12 @@ class RoomActor(Generic[S]):
             await self._wake.wait()
             self._wake.clear()
             while self._inbox and not self._stopping:
-                if not await self.lease.confirm():
+                if not await self._lease.confirm():
                     raise LostRoom
                 await self._execute_or_move(self._next_batch())
                 await self._flush_if_due()
             await self._flush_if_due()
-        if self._lost or not await self.lease.confirm():
+        if self._lost or not await self._lease.confirm():
             raise LostRoom
         await self._flush()
         return "stopped"
@@ -336,7 +336,7 @@ class RoomActor(Generic[S]):
         """Load the room again. With `acquire`, a new epoch shuts out a write that may still be in flight."""
         deadline = self._clock.now() + RELOAD_TIMEOUT_SECONDS
         while True:
-            if not await self.lease.confirm():
+            if not await self._lease.confirm():
                 raise LostRoom
             try:
                 if acquire:

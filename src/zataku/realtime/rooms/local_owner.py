@@ -58,6 +58,7 @@ class LocalOwner:
         self._context = context
         self._topic = topic
         self._behaviour = behaviour
+        self._lease = lease
         self._mirror = mirror
         self._presence = RoomPresence()
         self._deduplicator = CommandDeduplicator(context.clock)
@@ -90,19 +91,19 @@ class LocalOwner:
 
     async def run(self) -> Ending:
         """Run the room to its end, then release its lease and publish that."""
-        actor, leases = self._actor, self._context.leases
+        leases = self._context.leases
         self._update_presence(self._context.clock.now())
         try:
-            ending = await actor.run()
+            ending = await self._actor.run()
         except asyncio.CancelledError:
-            leases.forget(actor.lease)
+            leases.forget(self._lease)
             raise
         if ending == "lost":
-            leases.forget(actor.lease)
+            leases.forget(self._lease)
         else:
-            await leases.release(actor.lease)
+            await leases.release(self._lease)
         if ending != "closed":
-            actor.leave(is_released=ending != "lost")
+            self._actor.leave(is_released=ending != "lost")
         return ending
 
     def stop(self) -> None:
@@ -132,7 +133,7 @@ class LocalOwner:
         """Do what is due at this time: tick, presence, flush, heartbeat."""
         if self._presence.total:
             self._empty_since = now
-        if not self._actor.lease.is_fresh:
+        if not self._lease.is_fresh:
             # The room may be another's by now: nothing is published until the lease is confirmed.
             return
         self._actor.tick()
