@@ -105,7 +105,7 @@ async def test_when_a_room_closes_clients_get_the_last_events_and_are_unsubscrib
 async def test_an_empty_room_is_released_after_a_minute(process: RoomProcess, clock: ProcessClock, store: Store):
     hana = await process.client().join()
     await process.add(1)
-    await advance_until(clock, lambda: process.rooms.count_present(ROOM) == 1, 3)
+    await advance_until(clock, lambda: process.rooms.running("counter") == {ROOM: 1}, 3)
     await clock.advance(120)
     assert process.owns
     hana.send_transient("line")

@@ -66,7 +66,6 @@ async def test_clients_of_two_processes_are_in_one_room(two: Two, clock: Process
     await wait_until(lambda: hana.read().sum == sora.read().sum == 2)
     await advance_until(clock, lambda: (hana.read().here, sora.read().here) == (2, 2), 5)
     await wait_until(lambda: other.rooms.running("counter") == {ROOM: 2})
-    assert other.rooms.count_present(ROOM) == 2
     sora.disconnect()
     await advance_until(clock, lambda: hana.read().here == 1, 5)
 

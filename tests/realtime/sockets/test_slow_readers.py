@@ -34,7 +34,7 @@ async def test_a_slow_reader_gets_no_broadcasts_and_then_catches_up():
         assert slow[1].pending_bytes() <= SMALL.max_backlog_bytes
     received = len(slow[1].payloads)
     assert received < 10
-    assert set(hub.members("live/1")) == {fast[0], slow[0]}
+    assert "live/1" in slow[0].topics
     slow[1].drain()
     await clock.advance(0.25)
     hub.broadcast("live/1", b"again")
@@ -134,7 +134,7 @@ async def test_a_slow_reader_that_leaves_while_it_catches_up_is_not_resubscribed
     await clock.advance(0.1)
     connection.drain()
     await clock.advance(0.3)
-    assert (hub.members("live/1"), list(slow.topics)) == ((other,), [])
+    assert (list(slow.topics), list(other.topics)) == ([], ["live/1"])
     written = len(connection.writes)
     hub.broadcast("live/1", b"not for it")
     await clock.advance(0.1)

@@ -136,11 +136,6 @@ class RoomHandle:
         await self._mirror.catch_up(socket)
 
     @property
-    def present(self) -> int:
-        """How many people are in the room, as far as this process knows."""
-        return self._mirror.present
-
-    @property
     def present_if_owned(self) -> int | None:
         """How many people are in the room if this process owns it, else None."""
         return None if self._local is None else self._local.present

@@ -98,11 +98,6 @@ class RoomRegistry:
         with self.use(topic) as handle:
             return await handle.execute(sender, body)
 
-    def count_present(self, topic: str) -> int:
-        """How many people are in a room, as far as this process knows."""
-        handle = self._handles.get(topic)
-        return handle.present if handle is not None else self._directory.running().get(topic, 0)
-
     def running(self, kind: str) -> dict[str, int]:
         """The topics of all rooms of a kind that run in any process, and how many people are in each."""
         self._update_directory()

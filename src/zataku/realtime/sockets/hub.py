@@ -2,7 +2,6 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Collection
 from random import Random
 from typing import TypeVar
 
@@ -147,11 +146,6 @@ class Hub:
         if subscribers.is_empty:
             del self._topics[topic]
             del self._channels[subscribers.channel]
-
-    def members(self, topic: str) -> Collection[Socket]:
-        """The subscribed sockets of a topic, including slow readers."""
-        subscribers = self._topics.get(topic)
-        return () if subscribers is None else (*subscribers.members, *subscribers.muted)
 
     def topic_of(self, socket: Socket, channel: int) -> str | None:
         """The topic of a channel number; None when the socket is not subscribed to it."""
