@@ -27,7 +27,7 @@ from zataku.live.rules.moderation_state import admit_voters
 from zataku.live.rules.rate_limits import ReactionLimit
 from zataku.live.rules.reactions import count_reaction
 from zataku.live.rules.room_state import RoomState, erase_sender
-from zataku.live.views import comment_view, moderation_state_view, room_view
+from zataku.live.rules.views import comment_view, moderation_state_view, room_view
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import (

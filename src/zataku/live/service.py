@@ -14,7 +14,14 @@ from zataku.live.limits import CommentId, HostId, RoomCode, RoomId, RoomName, Se
 from zataku.live.moderation.actions import COMMENT_ACTIONS
 from zataku.live.moderation.moderator import Moderator
 from zataku.live.rules.room_state import RoomState
-from zataku.live.views import blocked_sender, comment_view, log_view, moderation_state_view, reactions_view, room_view
+from zataku.live.rules.views import (
+    blocked_sender,
+    comment_view,
+    log_view,
+    moderation_state_view,
+    reactions_view,
+    room_view,
+)
 from zataku.platform.identity import Identity
 from zataku.realtime.rooms.behaviour import StaleRoom
 from zataku.system import AppContext

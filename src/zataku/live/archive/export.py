@@ -16,7 +16,7 @@ from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import GetUserRoomsFunction
 from zataku.live.limits import SEQ_START, HostId
 from zataku.live.rules.moderation_state import ModerationState
-from zataku.live.views import reactions_view, room_view
+from zataku.live.rules.views import reactions_view, room_view
 from zataku.platform.identity import Identity
 from zataku.system import AppContext
 from zataku.text import is_disallowed

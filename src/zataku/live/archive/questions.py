@@ -8,7 +8,7 @@ from zataku.live.design import Room
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import GetUserRoomsFunction
-from zataku.live.views import comment_view
+from zataku.live.rules.views import comment_view
 from zataku.system import AppContext
 
 MAX_QUESTIONS = 50

@@ -11,7 +11,7 @@ from zataku.live.functions.rooms import GetUserRoomsFunction
 from zataku.live.limits import ANONYMOUS, HostId, Seq, fold_word
 from zataku.live.messages import SearchResults
 from zataku.live.rules.moderation_state import ModerationState
-from zataku.live.views import comment_view
+from zataku.live.rules.views import comment_view
 from zataku.platform.identity import Identity
 from zataku.system import AppContext
 

@@ -11,7 +11,7 @@ from zataku.live.functions.rooms import GetUserRoomsFunction
 from zataku.live.limits import CommentId, SenderId, Seq
 from zataku.live.messages import Timeline, TimelinePart
 from zataku.live.moderation.design import Reactions
-from zataku.live.views import reactions_view
+from zataku.live.rules.views import reactions_view
 from zataku.system import AppContext
 from zataku.table import InstantMs
 

@@ -24,7 +24,7 @@ from zataku.live.rules.comments import (
     select_comments,
 )
 from zataku.live.rules.room_state import RoomState
-from zataku.live.views import comment_view
+from zataku.live.rules.views import comment_view
 from zataku.live.writes import post_comments
 from zataku.realtime.rooms.behaviour import StaleRoom
 from zataku.table import ResultUnknown, Store, TableError, TransactionCancelled

@@ -34,7 +34,7 @@ from zataku.live.moderation.writes import (
     unmark_comment,
 )
 from zataku.live.rules.room_state import RoomState
-from zataku.live.views import comment_view, room_view
+from zataku.live.rules.views import comment_view, room_view
 from zataku.table import Plan
 
 MAX_BLOCKS = 200
