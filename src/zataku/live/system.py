@@ -7,8 +7,8 @@ import msgspec
 from zataku.live import messages
 from zataku.live.api import live_routes
 from zataku.live.archive.api import archive_routes
-from zataku.live.connections import ConnectionTracker
 from zataku.live.design import TABLES
+from zataku.live.functions.connections import ConnectionTracker
 from zataku.live.removal import removal
 from zataku.live.room import LiveRoom
 from zataku.live.service import LiveRooms

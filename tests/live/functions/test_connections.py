@@ -9,10 +9,16 @@ from structlog.testing import capture_logs
 from tests.live.entities import ATTIC, HALL, MIDORI, WEB, open_room, room, socket, uuid
 from tests.support.store_reads import eventually
 from zataku.clock import ManualClock, instant_ms
-from zataku.live import connections as tracking
-from zataku.live.connections import FLUSH_SECONDS, MAX_JOINS_PER_FLUSH, RETRY_SECONDS, ConnectionTracker
 from zataku.live.design import Connection, connection, connections
-from zataku.live.functions.connections import DisconnectFunction, JoinRoomFunction, SweepConnectionsFunction
+from zataku.live.functions.connections import (
+    FLUSH_SECONDS,
+    MAX_JOINS_PER_FLUSH,
+    RETRY_SECONDS,
+    ConnectionTracker,
+    DisconnectFunction,
+    JoinRoomFunction,
+    SweepConnectionsFunction,
+)
 from zataku.live.limits import CONNECTION_TTL_SECONDS, ProcessName
 from zataku.live.writes import close_room, join
 from zataku.realtime.rooms.behaviour import Attendance
@@ -173,7 +179,7 @@ async def test_lost_replies_leave_exactly_the_open_connections_stored(
 async def test_pending_changes_have_a_limit(
     tracker: ConnectionTracker, strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tracking, "MAX_PENDING", 10)
+    monkeypatch.setattr("zataku.live.functions.connections.MAX_PENDING", 10)
     set_faults(strict, THROTTLING)
     with capture_logs() as logs:
         async with tracker.life():
@@ -219,7 +225,7 @@ async def test_joins_under_way_at_the_end_are_deleted(tracker: ConnectionTracker
 async def test_a_store_that_does_not_answer_does_not_delay_the_stop(
     tracker: ConnectionTracker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tracking, "STOP_SECONDS", 0.01)
+    monkeypatch.setattr("zataku.live.functions.connections.STOP_SECONDS", 0.01)
     # Held as during a write whose reply does not arrive.
     async with tracker._write_lock:
         with capture_logs() as logs:
