@@ -11,6 +11,9 @@ import msgspec
 OUTCOME_UNKNOWN = "We can't tell whether this was stored. Check before you send it again."
 """The sentence for every write whose reply was lost, on HTTP, sockets and pages alike."""
 
+INTERNAL_FAILURE = "Something went wrong. Please try again in a moment."
+"""The sentence for every fault of the server, on HTTP, sockets and pages alike. The cause is in the log only."""
+
 
 class Problem(msgspec.Struct, frozen=True):
     """An error as it is sent: a code for programs, a sentence for users, and further values."""

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from zataku.clock import Clock
 from zataku.errors import (
+    INTERNAL_FAILURE,
     Conflict,
     Forbidden,
     InvalidRequest,
@@ -55,9 +56,7 @@ _ERRORS_BY_STATUS: dict[int, type[RequestError]] = {
     )
 }
 
-INTERNAL_ERROR = RemoteError(
-    status=500, problem=_InternalError("Something went wrong on our side. Try again in a moment.").problem
-)
+INTERNAL_ERROR = RemoteError(status=500, problem=_InternalError(INTERNAL_FAILURE).problem)
 
 
 class RpcClient:

@@ -9,7 +9,15 @@ import msgspec
 import structlog
 
 from zataku.clock import now_ms
-from zataku.errors import InvalidRequest, NotFound, PayloadTooLarge, Problem, RateLimited, RequestError
+from zataku.errors import (
+    INTERNAL_FAILURE,
+    InvalidRequest,
+    NotFound,
+    PayloadTooLarge,
+    Problem,
+    RateLimited,
+    RequestError,
+)
 from zataku.platform.identity import Identity
 from zataku.realtime.messages import (
     ClientMessage,
@@ -282,4 +290,4 @@ def _problem_of(error: Exception, topic: str) -> Problem:
         return error.problem
     reference = secrets.token_hex(6)
     log.error("socket_message_failed", reference=reference, topic=topic, exc_info=error)
-    return Problem("internal", "Something broke on our side. The server's log has it.", {"reference": reference})
+    return Problem("internal", INTERNAL_FAILURE, {"reference": reference})

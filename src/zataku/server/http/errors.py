@@ -13,6 +13,7 @@ from litestar.datastructures.headers import Accept
 from litestar.exceptions import HTTPException, ValidationException
 
 from zataku.errors import (
+    INTERNAL_FAILURE,
     OUTCOME_UNKNOWN,
     Conflict,
     InvalidRequest,
@@ -51,7 +52,7 @@ STATUS_ERRORS = {
     413: ("too_large", "That's too large. Make it smaller."),
     415: ("unsupported_media_type", "Send the body as application/json."),
     429: ("too_many_requests", "Too many requests. Wait a moment and try again."),
-    500: ("internal", "Something went wrong. Please try again in a moment."),
+    500: ("internal", INTERNAL_FAILURE),
     503: ("unavailable", "Not available right now. Try again in a moment."),
 }
 """The code and the sentence of each status, for errors without a sentence of their own."""
