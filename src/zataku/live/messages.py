@@ -148,36 +148,6 @@ class ModerationResult(_Message, frozen=True, kw_only=True):
     entry: LogView | None = None
 
 
-# After the talk
-
-
-class TimelinePart(_Message, frozen=True, kw_only=True):
-    """The comments and reactions of one part of a talk, and the `seq` of its first comment."""
-
-    comments: int = 0
-    reactions: int = 0
-    seq: Seq | None = None
-
-
-class Timeline(_Message, frozen=True, kw_only=True):
-    """A talk from its first comment to its last, in parts of equal length."""
-
-    begin: InstantMs
-    end: InstantMs
-    part_seconds: int
-    parts: list[TimelinePart]
-    comments: int
-    people: int
-    reactions: Reactions = Reactions()
-
-
-class SearchResults(_Message, frozen=True, kw_only=True):
-    """Comments that match a search, in order; `next` is the `seq` to continue after."""
-
-    comments: list[CommentView]
-    next: Seq | None = None
-
-
 # Commands of the room
 
 

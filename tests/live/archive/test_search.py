@@ -14,11 +14,11 @@ from tests.support.stores import START
 from zataku.clock import ManualClock, instant_ms
 from zataku.errors import InvalidRequest, NotFound
 from zataku.live.archive import search
+from zataku.live.archive.messages import SearchResults
 from zataku.live.archive.search import MAX_CHARACTERS_READ, MAX_CONCURRENT_FOLDS, MAX_RESULTS, Search
 from zataku.live.archive.timeline import Timelines
 from zataku.live.design import Comment, seq_of
 from zataku.live.limits import SEQ_START
-from zataku.live.messages import SearchResults
 from zataku.live.moderation.design import Mark
 from zataku.table import Store
 

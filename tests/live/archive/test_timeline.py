@@ -10,10 +10,10 @@ from tests.live.entities import HALL, SORA, YUNA, comment, room
 from tests.support.app_context import app_context
 from tests.support.stores import START
 from zataku.clock import ManualClock, instant_ms
+from zataku.live.archive.messages import TimelinePart
 from zataku.live.archive.room_cache import MAX_AGE_SECONDS
 from zataku.live.archive.timeline import MAX_PARTS, TimelineBuilder, Timelines
 from zataku.live.design import Comment, seq_of
-from zataku.live.messages import TimelinePart
 from zataku.live.moderation.design import Mark, Reactions
 from zataku.live.samples import talk_comments, talk_moderation, talk_room
 from zataku.table import Store

@@ -9,12 +9,11 @@ from litestar.types import ControllerRouterHandler
 
 from zataku.live.api import After, Caller, RoomPath
 from zataku.live.archive.export import Download, Exports
-from zataku.live.archive.messages import Export, Questions
+from zataku.live.archive.messages import Export, Questions, SearchResults, Timeline
 from zataku.live.archive.questions import TopQuestions
 from zataku.live.archive.search import Search
 from zataku.live.archive.timeline import Timelines
 from zataku.live.limits import SEQ_START
-from zataku.live.messages import SearchResults, Timeline
 from zataku.system import AppContext
 
 SearchText: TypeAlias = Annotated[

@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Sequence
 
 from zataku.errors import InvalidRequest
+from zataku.live.archive.messages import SearchResults
 from zataku.live.design import Comment, Room
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import GetUserRoomsFunction
 from zataku.live.limits import ANONYMOUS, HostId, Seq, fold_word
-from zataku.live.messages import SearchResults
 from zataku.live.rules.moderation_state import ModerationState
 from zataku.live.rules.views import comment_view
 from zataku.platform.identity import Identity

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from zataku.clock import instant_seconds
+from zataku.live.archive.messages import Timeline, TimelinePart
 from zataku.live.archive.room_cache import RoomCache
 from zataku.live.design import Comment, Room
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import GetUserRoomsFunction
 from zataku.live.limits import CommentId, SenderId, Seq
-from zataku.live.messages import Timeline, TimelinePart
 from zataku.live.moderation.design import Reactions
 from zataku.live.rules.views import reactions_view
 from zataku.system import AppContext
