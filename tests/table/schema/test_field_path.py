@@ -1,5 +1,6 @@
 """Field paths: the conditions and edits they create, and the values they refuse."""
 
+from decimal import Decimal
 from typing import Annotated
 
 import pytest
@@ -22,6 +23,8 @@ class Box(Entity, frozen=True, kw_only=True, rename="camel"):
     owners: frozenset[str] | None = None
     notes: dict[str, int] = {}
     clocks: tuple[Clock, ...] = ()
+    weight: Decimal | None = None
+    weights: list[Decimal] = []
     clock: Clock | None = None
 
 
@@ -88,6 +91,7 @@ def test_every_edit_method_creates_its_action() -> None:
     assert count.set(3).action == ex.Assign(("itemCount",), ex.Literally(3))
     assert count.set_if_missing(3).action == ex.Assign(("itemCount",), ex.IfMissing(("itemCount",), ex.Literally(3)))
     assert count.add(-2).action == ex.Increase(("itemCount",), -2)
+    assert path(Box, lambda box: box.weight).add(1).action == ex.Increase(("weight",), 1)
     assert labels.append("a", "b").action == ex.Assign(("labels",), ex.Joined(empty, ex.Literally(["a", "b"])))
     assert labels.prepend("a").action == ex.Assign(("labels",), ex.Joined(ex.Literally(["a"]), empty))
     assert owners.include("a").action == ex.Include(("owners",), frozenset({"a"}))
@@ -118,8 +122,9 @@ def test_values_that_violate_their_field_are_refused() -> None:
         status.set("LOST")  # type: ignore[arg-type]
     with pytest.raises(WrongType, match="Box.labels"):
         labels.append(7)  # type: ignore[arg-type]
-    with pytest.raises(WrongType, match="not a number"):
-        labels.add(1)
+    for field in (labels, path(Box, lambda box: box.weights)):
+        with pytest.raises(WrongType, match="not a number"):
+            field.add(1)
     with pytest.raises(WrongType, match="at least one member"):
         owners.include()
     with pytest.raises(WrongType, match="1 to 100 values"):

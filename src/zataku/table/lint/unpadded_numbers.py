@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from zataku.table.lint.report import Violation
-from zataku.table.schema.analysis.annotations import NUMBERS, PlainType, types_of_field
+from zataku.table.schema.analysis.annotations import PlainType, types_of_field
+from zataku.table.schema.codec import NUMBERS
 from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.key_template import KeyTemplate
 from zataku.table.schema.table import Table
@@ -13,9 +14,9 @@ from zataku.table.schema.table import Table
 def unpadded_number(table: Table) -> Iterator[Violation]:
     """A number inside a sort key is padded with zeros.
 
-    Sort keys of text are compared letter by letter, so MOVE#10 comes before MOVE#2. A number in the sort key of the
-    table or of an index needs a width (`MOVE#{turn_number:03d}`). A sort key that is a number itself sorts rightly,
-    and so do numbers whose limits give them all the same number of digits.
+    Sort keys of text are compared character by character, so MOVE#10 comes before MOVE#2. A number in the sort key of
+    the table or of an index needs a width (`MOVE#{turn_number:03d}`). A sort key that is a number itself sorts
+    correctly, and so do numbers whose limits give them all the same number of digits.
     """
     for attribute, location in _sort_keys(table).items():
         for binding in table.bindings:
@@ -32,7 +33,7 @@ def unpadded_number(table: Table) -> Iterator[Violation]:
 
 
 def _sort_keys(table: Table) -> dict[str, str]:
-    """The attributes that sort something, with the name of what they sort."""
+    """The attributes that are sort keys, each with the name of its table or index."""
     locations = {} if table.sk is None else {table.sk.name: table.name}
     for index in table.indexes.values():
         if index.schema.sk is not None:

@@ -14,6 +14,7 @@ from zataku.table.backend.values import Item, Value, nesting_error, type_of
 from zataku.table.schema.entity import KEPT_NULL, FieldMarker
 
 T = TypeVar("T")
+NUMBERS = (int, float, Decimal)
 
 
 def field_markers(annotation: object) -> frozenset[FieldMarker]:
@@ -47,6 +48,13 @@ def accepts_none(annotation: Any) -> bool:
     return get_origin(annotation) in (Union, UnionType) and NoneType in get_args(annotation)
 
 
+def is_numeric(annotation: Any) -> bool:
+    """True when the annotation allows a number, also as one type of a union."""
+    plain = unwrap_annotation(annotation)
+    options = get_args(plain) if get_origin(plain) in (Union, UnionType) else (plain,)
+    return any(unwrap_annotation(option) in NUMBERS for option in options)
+
+
 def unconstrained_type(annotation: Any) -> type[Any] | None:
     """`str` or `int` when every such value fits the annotation, else None."""
     while True:
@@ -78,18 +86,18 @@ class StoredField(Struct, frozen=True):
 
 def stored_fields(struct: type[Struct]) -> tuple[StoredField, ...]:
     """The fields of a struct with their names on disk."""
-    known = _fields.get(struct)
-    if known is None:
-        known = _fields[struct] = tuple(
+    stored = _stored_fields.get(struct)
+    if stored is None:
+        stored = _stored_fields[struct] = tuple(
             StoredField(
                 field.name, field.encode_name, field.type, KEPT_NULL in field_markers(field.type), field.required
             )
             for field in msgspec.structs.fields(struct)
         )
-    return known
+    return stored
 
 
-_fields: dict[type[Struct], tuple[StoredField, ...]] = {}
+_stored_fields: dict[type[Struct], tuple[StoredField, ...]] = {}
 
 
 def to_value(value: object) -> Value:

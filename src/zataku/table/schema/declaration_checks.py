@@ -1,21 +1,19 @@
 """Checks of an entity's declaration, made when the design is imported."""
 
 from datetime import date, datetime
-from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 from uuid import UUID
 
 from zataku.table.backend.errors import DesignError
 from zataku.table.backend.values import KeyType
-from zataku.table.schema.codec import StoredField, accepts_none, unwrap_annotation
+from zataku.table.schema.codec import NUMBERS, StoredField, accepts_none, unwrap_annotation
 from zataku.table.schema.entity import Derived
 from zataku.table.schema.key_template import KeyTemplate
 
 if TYPE_CHECKING:
     from zataku.table.schema.entity_bindings import Binding
 
-_NUMBERS = (int, float, Decimal)
 _TYPE_NAMES: dict[KeyType, str] = {"S": "text", "N": "a number", "B": "bytes"}
 
 
@@ -98,7 +96,7 @@ def _can_be(key_type: KeyType, annotation: Any) -> bool:
     if not isinstance(kind, type):
         return False
     if key_type == "N":
-        return issubclass(kind, _NUMBERS) and kind is not bool
+        return issubclass(kind, NUMBERS) and kind is not bool
     if key_type == "B":
         return issubclass(kind, bytes)
     return issubclass(kind, str | date | UUID | Enum) and kind is not datetime

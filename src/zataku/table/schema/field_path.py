@@ -19,6 +19,7 @@ from zataku.table.schema.codec import (
     StoredField,
     field_markers,
     is_empty_set,
+    is_numeric,
     stored_fields,
     to_value,
     unwrap_annotation,
@@ -194,9 +195,7 @@ class Path(Generic[E, V]):
 
     def add(self, by: Numeric) -> Edit[E]:
         """Add to a number; a missing one counts as 0."""
-        if unwrap_annotation(self.annotation) not in (int, float) and "Decimal" not in str(
-            unwrap_annotation(self.annotation)
-        ):
+        if not is_numeric(self.annotation):
             raise WrongType(f"{self.field.name} is not a number, so nothing can be added to it.")
         return self._edit(ex.Increase(self.route, canonical(by)))
 

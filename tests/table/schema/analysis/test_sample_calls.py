@@ -1,4 +1,4 @@
-"""Access patterns are called with sample arguments, or ask for an example."""
+"""Calls of access patterns with sample arguments, and the patterns that need an example."""
 
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
@@ -124,7 +124,7 @@ def things(function: Callable[..., Any], example: dict[str, Any] | None = None) 
     return table
 
 
-def test_a_pattern_with_an_unsupported_parameter_type_asks_for_an_example() -> None:
+def test_a_pattern_with_an_unsupported_parameter_type_needs_an_example() -> None:
     def after(cursor: Cursor) -> int:
         return cursor.at
 
@@ -133,7 +133,7 @@ def test_a_pattern_with_an_unsupported_parameter_type_asks_for_an_example() -> N
     assert findings_of(things(after, {"cursor": Cursor(1)})) == []
 
 
-def test_a_parameter_without_an_annotation_asks_for_an_example() -> None:
+def test_a_parameter_without_an_annotation_needs_an_example() -> None:
     def of(thing):  # type: ignore[no-untyped-def]
         return thing
 
@@ -141,7 +141,7 @@ def test_a_parameter_without_an_annotation_asks_for_an_example() -> None:
     assert findings_of(things(of, {"thing": "a"})) == []
 
 
-def test_a_pattern_that_refuses_the_sample_asks_for_an_example() -> None:
+def test_a_pattern_that_refuses_the_sample_needs_an_example() -> None:
     def checked(thing: str) -> str:
         if not thing.isdigit():
             raise ValueError("a thing has digits only")

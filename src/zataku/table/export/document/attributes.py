@@ -1,13 +1,20 @@
 """The attributes of an entity, as the rows of its table in the document."""
 
 from collections.abc import Iterator
-from typing import Any, get_type_hints
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from zataku.table.export.document.notation import code_span, key_notation
-from zataku.table.export.document.type_descriptions import constraints_of, description_of, structs_in, type_name
+from zataku.table.export.document.notation import attribute_name, code_span, key_notation
+from zataku.table.export.document.type_descriptions import (
+    KEY_TYPE_NAMES,
+    constraints_of,
+    description_of,
+    structs_in,
+    type_name,
+)
+from zataku.table.schema.analysis.annotations import annotation_of_field
 from zataku.table.schema.analysis.sample_values import defaults_of
 from zataku.table.schema.codec import StoredField, accepts_none, stored_fields
 from zataku.table.schema.entity import Derived
@@ -16,7 +23,6 @@ from zataku.table.schema.key_template import KeyTemplate
 from zataku.table.schema.table import Table
 
 HEADINGS = ("Attribute", "Type", "Required", "Values", "Description")
-_TYPES = {"S": "String", "N": "Number", "B": "Binary"}
 
 
 def attribute_rows(binding: Binding[Any]) -> Iterator[tuple[str, ...]]:
@@ -70,18 +76,17 @@ def remarks(binding: Binding[Any]) -> Iterator[str]:
     for name in used:
         derived = getattr(binding.entity, name, None)
         if isinstance(derived, Derived):
-            sources = " and ".join(code_span(_attribute(binding, source)) for source in derived.sources)
+            sources = " and ".join(code_span(attribute_name(binding, source)) for source in derived.sources)
             description = " ".join((derived.__doc__ or "").split())
             yield f"{code_span(name)} is derived from {sources}" + (f": {description}" if description else ".")
 
 
 def _key_row(binding: Binding[Any], attribute: str, template: KeyTemplate) -> tuple[str, ...]:
     is_required = attribute in binding.key_templates or not any(_is_optional(binding, name) for name in template.fields)
-    type_ = _TYPES[binding.table.key_types[attribute]]
     roles = ", ".join(_roles(binding.table, attribute))
     return (
         code_span(attribute),
-        type_,
+        KEY_TYPE_NAMES[binding.table.key_types[attribute]],
         _yes_or_no(is_required),
         code_span(key_notation(binding, template)),
         _sentence(roles),
@@ -127,20 +132,9 @@ def _is_set(field: StoredField) -> bool:
 
 
 def _is_optional(binding: Binding[Any], name: str) -> bool:
-    field = binding.fields.get(name)
-    if field is not None:
-        return accepts_none(field.annotation)
-    derived = getattr(binding.entity, name)
+    annotation = annotation_of_field(binding, name)
     # A derived value without an annotation may be None.
-    try:
-        returned = get_type_hints(derived.fget, include_extras=True).get("return")
-    except NameError:
-        returned = None
-    return returned is None or accepts_none(returned)
-
-
-def _attribute(binding: Binding[Any], field: str) -> str:
-    return binding.fields[field].attribute
+    return annotation is Any or accepts_none(annotation)
 
 
 def _roles(table: Table, attribute: str) -> Iterator[str]:

@@ -10,11 +10,13 @@ from uuid import UUID
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from zataku.table.backend.values import KeyType
 from zataku.table.export.document.notation import code_span
 from zataku.table.schema.analysis.annotations import LISTS, MAPS, SETS, PlainType, plain_types
 from zataku.table.schema.analysis.regex import readable_pattern
 
-_PLAIN: dict[Any, str] = {
+KEY_TYPE_NAMES: dict[KeyType, str] = {"S": "String", "N": "Number", "B": "Binary"}
+_TYPE_NAMES: dict[Any, str] = {
     str: "String",
     bool: "Boolean",
     int: "Number",
@@ -72,10 +74,10 @@ def _types(annotation: Any) -> list[PlainType]:
 def _kind(plain: PlainType) -> str:
     kind: Any = plain.type
     origin, inner = get_origin(kind), get_args(kind)
-    if kind in _PLAIN:
-        return _PLAIN[kind]
+    if kind in _TYPE_NAMES:
+        return _TYPE_NAMES[kind]
     if plain.choices is not None:
-        return " or ".join(dict.fromkeys(_PLAIN.get(type(choice), "String") for choice in plain.choices))
+        return " or ".join(dict.fromkeys(_TYPE_NAMES.get(type(choice), "String") for choice in plain.choices))
     if isinstance(kind, type) and issubclass(kind, Struct):
         return f"Map ({kind.__name__})"
     for kinds, name in ((LISTS, "List"), (SETS, "Set"), (MAPS, "Map")):

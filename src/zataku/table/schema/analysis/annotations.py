@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from decimal import Decimal
 from enum import Enum
 from math import ceil, floor
 from types import NoneType, UnionType
@@ -11,10 +10,10 @@ from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin
 from msgspec import Meta, Struct
 
 from zataku.table.backend.values import KeyType
+from zataku.table.schema.codec import NUMBERS
 from zataku.table.schema.entity import Derived
 from zataku.table.schema.entity_bindings import Binding
 
-NUMBERS = (int, float, Decimal)
 LISTS = (list, tuple, Sequence)
 SETS = (set, frozenset, AbstractSet)
 MAPS = (dict, Mapping)
@@ -85,12 +84,13 @@ def types_of_field(binding: Binding[Any], field: str) -> tuple[PlainType, ...]:
     """The types of a field or derived value, without None; empty when a derived value does not declare its type."""
     return tuple(
         plain
-        for plain in plain_types(_annotation(binding, field))
+        for plain in plain_types(annotation_of_field(binding, field))
         if plain.type is not NoneType and plain.type is not Any
     )
 
 
-def _annotation(binding: Binding[Any], field: str) -> Any:
+def annotation_of_field(binding: Binding[Any], field: str) -> Any:
+    """The annotation of a field or derived value; `Any` when a derived value does not declare its type."""
     stored = binding.fields.get(field)
     if stored is not None:
         return stored.annotation

@@ -1,6 +1,6 @@
 """Patterns such as `^[A-H][1-8]$`: the size of the texts that they allow, and a text that matches.
 
-Knows characters, classes, groups, alternatives and counts. Anything else, such as a look-ahead, is not parsed.
+Parses characters, classes, groups, alternatives and counts, and nothing else, such as a look-ahead.
 """
 
 import re
@@ -109,8 +109,8 @@ def _sample(node: _Node) -> str | None:
             return None if text is None else text * max(1, node.least)
         case _Sequence():
             texts = [_sample(part) for part in node.nodes]
-            known = [text for text in texts if text is not None]
-            return "".join(known) if len(known) == len(texts) else None
+            samples = [text for text in texts if text is not None]
+            return "".join(samples) if len(samples) == len(texts) else None
         case _Alternatives():
             return _sample(node.options[0])
 

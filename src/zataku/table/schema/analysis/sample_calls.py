@@ -1,4 +1,4 @@
-"""Access patterns called with sample arguments, which shows the keys that they ask for."""
+"""Calls of access patterns with sample arguments, which show the keys that they read."""
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -9,8 +9,9 @@ from msgspec import Struct
 
 from zataku.table.backend.errors import DesignError, StrongReadRefused
 from zataku.table.schema.access_pattern import ItemPattern, Query, QueryPattern
-from zataku.table.schema.analysis.annotations import NUMBERS, PlainType, plain_types
+from zataku.table.schema.analysis.annotations import PlainType, plain_types
 from zataku.table.schema.analysis.sample_values import sample_choices, sample_number, sample_of_type
+from zataku.table.schema.codec import NUMBERS
 from zataku.table.schema.entity import Key
 from zataku.table.schema.table import Table
 
@@ -78,8 +79,8 @@ def argument_options(
 ) -> dict[str, list[Any]]:
     """The values to try for each parameter of a function.
 
-    `text` makes the samples of texts; of the others, no two parameters get the same number. `examples` stand in for
-    types without a sample that could be told apart. Raises TypeError where neither gives a value.
+    `text` makes the samples of texts; of the others, no two parameters get the same number. `examples` replace
+    samples of types whose values cannot be told apart. Raises TypeError where neither gives a value.
     """
     parameters = {
         name: parameter

@@ -12,9 +12,9 @@ from msgspec.structs import fields as struct_fields
 
 from zataku.table.backend.errors import TableError
 from zataku.table.backend.values import Item
-from zataku.table.schema.analysis.annotations import LISTS, MAPS, NUMBERS, SETS, PlainType, plain_types
+from zataku.table.schema.analysis.annotations import LISTS, MAPS, SETS, PlainType, plain_types
 from zataku.table.schema.analysis.regex import matching_text
-from zataku.table.schema.codec import stored_fields
+from zataku.table.schema.codec import NUMBERS, stored_fields
 from zataku.table.schema.entity import Entity, binding_of
 from zataku.table.schema.entity_bindings import Binding
 

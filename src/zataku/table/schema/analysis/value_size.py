@@ -12,11 +12,10 @@ from msgspec import Struct
 
 from zataku.table.backend.limits import PARTITION_KEY_BYTES
 from zataku.table.backend.values import size_of
-from zataku.table.schema.analysis.annotations import LISTS, MAPS, NUMBERS, SETS, PlainType, plain_types
-from zataku.table.schema.analysis.regex import text_bounds
-from zataku.table.schema.codec import stored_fields, to_value
+from zataku.table.schema.analysis.annotations import LISTS, MAPS, SETS, PlainType, plain_types
+from zataku.table.schema.analysis.regex import UNBOUNDED, text_bounds
+from zataku.table.schema.codec import NUMBERS, stored_fields, to_value
 
-_CHARACTER = 4  # bytes of the longest character in UTF-8
 _NUMBER = 21
 # Lists and maps take 3 bytes, and 1 for each member.
 _FRAME = 3
@@ -97,9 +96,9 @@ def _string(plain: PlainType, place: str) -> SizeBound:
     if plain.type is not str:
         max_length, bytes_each = plain.max_length, 1
     else:
-        bounds = [text_bounds(meta.pattern) for meta in plain.metas if meta.pattern is not None]
-        characters = min((bound.characters for bound in bounds), default=inf)
-        bytes_each = min((bound.bytes_each for bound in bounds), default=_CHARACTER)
+        bounds = [UNBOUNDED, *(text_bounds(meta.pattern) for meta in plain.metas if meta.pattern is not None)]
+        characters = min(bound.characters for bound in bounds)
+        bytes_each = min(bound.bytes_each for bound in bounds)
         characters = characters if plain.max_length is None else min(characters, plain.max_length)
         max_length = None if characters == inf else int(characters)
     if max_length is not None:
