@@ -53,7 +53,7 @@ def test_a_declared_write_is_registered_with_its_budget():
 
 def test_an_undeclared_plan_is_labelled_by_its_operations():
     _, shelf = shelves_table()
-    books = path(shelf, lambda it: it.books)
+    books = path(shelf, lambda shelf: shelf.books)
     updates = [update(shelf.key(name=f"s{at}"), books.add(1)) for at in range(50)]
     plan = Plan(put(shelf(name="attic")), *updates)
     assert plan.label == "Shelves.put Shelf + update Shelf"
@@ -74,7 +74,7 @@ def test_a_declared_write_is_labelled_with_its_declaring_table():
 
 def test_plans_are_compared_by_value():
     _, shelf = shelves_table()
-    books, key = path(shelf, lambda it: it.books), shelf.key(name="hall")
+    books, key = path(shelf, lambda shelf: shelf.books), shelf.key(name="hall")
     factories = [
         lambda number: Plan(put(shelf(name="attic", books=number), if_absent=True)),
         lambda number: Plan(update(key, books.add(number), when=books.below(10))),
@@ -84,9 +84,9 @@ def test_plans_are_compared_by_value():
         lambda number: Plan(delete(shelf.key(name=f"s{number}"))),
         lambda number: Plan(put(shelf(name="attic")), check_absent(shelf.key(name=f"s{number}"))),
     ]
-    for plan in factories:
-        assert plan(1) == plan(1)
-        assert plan(1) != plan(2)
+    for factory in factories:
+        assert factory(1) == factory(1)
+        assert factory(1) != factory(2)
 
 
 def test_a_write_without_a_docstring_is_refused():

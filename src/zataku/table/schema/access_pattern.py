@@ -155,7 +155,7 @@ def _metadata(
     doc = (function.__doc__ or "").strip()
     if not doc:
         raise DesignError(
-            f"The access pattern {function.__name__} has no docstring. Say in a sentence what it answers."
+            f"The access pattern {function.__name__} has no docstring. Say in a sentence what it returns."
         )
     return PatternMetadata(function.__name__, doc, strong, returns, example, budget)
 
@@ -205,7 +205,8 @@ def register_query(
 ) -> QueryPattern[P, R]:
     """Register a query under its function's name."""
     pattern: QueryPattern[P, R] = QueryPattern(function, _metadata(function, strong, returns, example, budget), table)
-    _register(table, pattern)
+    table.require_new_name(pattern.metadata.name)
+    table.patterns[pattern.metadata.name] = pattern
     return pattern
 
 
@@ -218,12 +219,6 @@ def register_item(
 ) -> ItemPattern[P, E]:
     """Register a read of one item under its function's name."""
     pattern: ItemPattern[P, E] = ItemPattern(function, _metadata(function, strong, (), example, budget), table)
-    _register(table, pattern)
+    table.require_new_name(pattern.metadata.name)
+    table.patterns[pattern.metadata.name] = pattern
     return pattern
-
-
-def _register(table: "Table", pattern: QueryPattern[..., Any] | ItemPattern[..., Any]) -> None:
-    name = pattern.metadata.name
-    if name in table.patterns or name in table.writes:
-        raise DesignError(f"{table.name} has two access patterns named {name}.")
-    table.patterns[name] = pattern

@@ -58,7 +58,7 @@ def error_rate_alarm(
     """An alarm on the share of failed requests, for each group of operations separately."""
     _check(period, evaluations, percent)
     if not of or len(set(of)) != len(of):
-        raise DesignError("An error rate alarm watches each group of operations once: reads, writes or transactions.")
+        raise DesignError("An error rate alarm names each group of operations once: reads, writes or transactions.")
     return ErrorRateAlarm(percent, period, evaluations, of)
 
 
@@ -95,6 +95,6 @@ def _check(period: int, evaluations: int, percent: int = 1) -> None:
     if period < _MINUTE or period % _MINUTE:
         raise DesignError(f"An alarm's period is a number of whole minutes in seconds, not {period}.")
     if evaluations < 1 or period * evaluations > _DAY:
-        raise DesignError("An alarm looks at one period or more, and at most at one day.")
+        raise DesignError("An alarm evaluates at least one period, and at most one day of them.")
     if not 1 <= percent <= 100:
         raise DesignError(f"An alarm is set at 1 to 100 per cent, not {percent}.")

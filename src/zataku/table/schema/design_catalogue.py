@@ -54,7 +54,7 @@ def find_designs(named: Sequence[str] = (), environment: Mapping[str, str] = os.
 
     A name is a dotted module, or the path of a Python file.
     """
-    names = [*_listed(environment.get(VARIABLE, "")), *named]
+    names = [*_split_names(environment.get(VARIABLE, "")), *named]
     if not names:
         return _without_repeats(
             [_design(entry.name, load_design(entry.value)) for entry in sorted(entry_points(group=GROUP))]
@@ -79,12 +79,12 @@ def select_designs(designs: Sequence[Design], names: Iterable[str]) -> list[Desi
     """The designs of these names, in this order; a name may also be that of one of a design's tables."""
     selected: list[Design] = []
     for name in names:
-        match = [design for design in designs if design.name == name]
-        match = match or [design for design in designs if name in {table.name for table in design.tables}]
-        if not match:
-            known = ", ".join(design.name for design in designs)
-            raise no_designs_error() if not designs else BadInput(f"There is no design {name}. There are: {known}.")
-        selected += [design for design in match if design not in selected]
+        matches = [design for design in designs if design.name == name]
+        matches = matches or [design for design in designs if name in {table.name for table in design.tables}]
+        if not matches:
+            existing = ", ".join(design.name for design in designs)
+            raise no_designs_error() if not designs else BadInput(f"There is no design {name}. There are: {existing}.")
+        selected += [design for design in matches if design not in selected]
     return selected
 
 
@@ -107,19 +107,19 @@ def load_examples(design: Design) -> list[Entity]:
 
 def load_module(name: str) -> ModuleType:
     """Import a design by its dotted name."""
-    here = str(Path.cwd())
-    if here not in sys.path:
+    folder = str(Path.cwd())
+    if folder not in sys.path:
         # An installed command does not search the current folder, where a design often is.
-        sys.path.append(here)
+        sys.path.append(folder)
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as missing:
         if missing.name is not None and (name == missing.name or name.startswith(missing.name + ".")):
             raise BadInput(f"There is no module {name}. Check its name, or give the path of a file.") from None
-        raise _broken(name, missing) from missing
+        raise _load_error(name, missing) from missing
     except Exception as problem:
         # A design is foreign code and may raise anything.
-        raise _broken(name, problem) from problem
+        raise _load_error(name, problem) from problem
 
 
 def load_file(path: Path) -> ModuleType:
@@ -142,7 +142,7 @@ def load_file(path: Path) -> ModuleType:
     except Exception as problem:
         # A design is foreign code and may raise anything.
         del sys.modules[name]
-        raise _broken(str(path), problem) from problem
+        raise _load_error(str(path), problem) from problem
     return module
 
 
@@ -154,7 +154,7 @@ def _design(name: str, module: ModuleType) -> Design:
     if not tables:
         raise DesignError(f"{origin} declares no table. A design has at least one zataku.table.Table.")
     if len(matrices) > 1:
-        raise DesignError(f"{origin} declares {len(matrices)} matrices of rights. Put them into one.")
+        raise DesignError(f"{origin} declares {len(matrices)} permission matrices. Put them into one.")
     return Design(
         name,
         tables,
@@ -199,15 +199,15 @@ def _is_path(text: str) -> bool:
     return text.endswith(".py") or "/" in text or os.sep in text
 
 
-def _listed(text: str) -> list[str]:
+def _split_names(text: str) -> list[str]:
     return [part.strip() for part in re.split(f"[,{re.escape(os.pathsep)}]", text) if part.strip()]
 
 
-def _broken(design: str, problem: Exception) -> TableError:
+def _load_error(design: str, problem: Exception) -> TableError:
     if isinstance(problem, TableError):
         return DesignError(f"The design {design} is refused. {problem.message}")
     if isinstance(problem, SyntaxError):
         return DesignError(f"The design {design} cannot be read: {problem}.")
-    last = traceback.extract_tb(problem.__traceback__)[-1]
-    location = f"{last.filename}, line {last.lineno}"
+    frame = traceback.extract_tb(problem.__traceback__)[-1]
+    location = f"{frame.filename}, line {frame.lineno}"
     return DesignError(f"The design {design} cannot be loaded: {type(problem).__name__}: {problem} ({location}).")

@@ -91,10 +91,6 @@ class Key(Generic[E]):
     def __hash__(self) -> int:
         return hash((self.entity, self.pk, self.sk))
 
-    def strongly(self) -> "Key[E]":
-        """The same key, to be read with strong consistency."""
-        return Key(self.entity, self.pk, self.sk, self.fields, True, self.pattern)
-
     def for_pattern(self, pattern: str, strong: bool) -> "Key[E]":
         """The same key under the label and consistency of an access pattern."""
         return Key(self.entity, self.pk, self.sk, self.fields, strong or self.strong, pattern)

@@ -184,8 +184,7 @@ def register_write(
     name, doc = function.__name__, (function.__doc__ or "").strip()
     if not doc:
         raise DesignError(f"The write {name} has no docstring. Say in a sentence what it does.")
-    if name in table.writes or name in table.patterns:
-        raise DesignError(f"{table.name} has two access patterns named {name}.")
+    table.require_new_name(name)
     pattern = WritePattern(function, WriteMetadata(name, doc, budget, example), table)
     table.writes[name] = pattern
     return pattern

@@ -103,8 +103,8 @@ class RevisedBinding(Binding[E]):
     ) -> Any:
         """A view of an item that may be old; `held` are the names that an index gave of it, None for all."""
         # Without the revision in the index an old item is not recognised and is read as a current one.
-        known = held is None or self.revisions.attribute in held
-        if known and self.revisions.revision_of(item) < self.revisions.number:
+        is_revision_held = held is None or self.revisions.attribute in held
+        if is_revision_held and self.revisions.revision_of(item) < self.revisions.number:
             upgraded, _ = self.revisions.upgraded(item, held)
             self._check_key(item, upgraded)
             item = upgraded
@@ -119,10 +119,10 @@ class RevisedBinding(Binding[E]):
         entity: E = self.to_struct(upgraded, self.entity, self.in_key)
         self._check_rendered_key(item, entity)
         # Attributes without a field belong to other programs and stay; index keys are rendered again or removed.
-        known = frozenset((*self.attributes, *self.table.index_attributes))
-        foreign = {name: value for name, value in upgraded.items() if name not in known}
+        own = frozenset((*self.attributes, *self.table.index_attributes))
+        foreign = {name: value for name, value in upgraded.items() if name not in own}
         new = {**foreign, **self.encode(entity)}
-        return ItemUpgrade(item, new, absent.union(known).difference(item))
+        return ItemUpgrade(item, new, absent.union(own).difference(item))
 
     def _stored_revision(self, row: bytes) -> int:
         try:

@@ -114,13 +114,13 @@ class Revisions:
         """
         first, missed = self.revision_of(item), frozenset[str]()
         # Steps may change members of lists and maps, and the caller still needs the item as it was.
-        changing: Item = deepcopy(item)
+        upgraded: Item = deepcopy(item)
         for revision in range(first, self.number):
-            attributes = Attributes(changing, held)
+            attributes = Attributes(upgraded, held)
             self._apply(revision, attributes, item)
             missed |= attributes.missed
-        changing[self.attribute] = self.number
-        return changing, missed.difference(item)
+        upgraded[self.attribute] = self.number
+        return upgraded, missed.difference(item)
 
     def _apply(self, revision: int, attributes: Attributes, item: Item) -> None:
         upgrade = f"The upgrade of {self.entity} from revision {revision}"
@@ -130,11 +130,11 @@ class Revisions:
             # A step may set any Python value, and a table holds only some.
             for name, value in attributes.items():
                 attributes[name] = normalize(value)
-        except _NotHeldError as lacking:
+        except _NotHeldError as problem:
             raise ItemUnreadable(
-                f"{upgrade} needs {lacking}, which this index does not hold. "
+                f"{upgrade} needs {problem}, which this index does not hold. "
                 "Run `zataku store migrate`, then read again.",
-                attribute=str(lacking),
+                attribute=str(problem),
             ) from None
         except TableError as problem:
             raise ItemUnreadable(f"{upgrade} gives a value that no table can hold: {problem.message}") from problem
@@ -144,7 +144,7 @@ class Revisions:
             ) from problem
         if result is not None:
             raise ItemUnreadable(
-                f"{upgrade} returns something. Let it change the attributes it is given, return nothing."
+                f"{upgrade} returns something. Change the given attributes in place and return nothing."
             )
 
     def _key_text(self, item: Item) -> str:

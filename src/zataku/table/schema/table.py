@@ -284,7 +284,7 @@ class Table:
     ) -> Callable[[Callable[P, Span]], QueryPattern[P, Any]]:
         """Declare an access pattern that reads a range of a partition.
 
-        The function's docstring says what it answers. `example` gives arguments for the lint where annotations do not
+        The function's docstring says what it returns. `example` gives arguments for the lint where annotations do not
         suffice; `budget` is what one stated case costs.
         """
         kinds = returns if isinstance(returns, tuple) else (returns,)
@@ -303,6 +303,11 @@ class Table:
             return register_write(self, function, budget, example)
 
         return declare
+
+    def require_new_name(self, name: str) -> None:
+        """Refuse an access pattern under the name of another one, be it a read or a write."""
+        if name in self.patterns or name in self.writes:
+            raise DesignError(f"{self.name} has two access patterns named {name}. Rename one.")
 
     def partition(self, value: KeyValue) -> Span:
         """The items of one partition."""
