@@ -15,6 +15,9 @@ from zataku.table.store.store import Store
 if TYPE_CHECKING:
     from zataku.table.strict.strict_backend import Faults
 
+# A DynamoDB store keeps its cursor secret, stream checkpoints and usage here, one table in each environment.
+METADATA_TABLE = Table("ZatakuStore", pk="pk", sk="sk")
+
 
 async def open_embedded(
     path: Path | str,
@@ -80,12 +83,11 @@ async def open_dynamodb(
         ) from problem
 
     source = random or Random()
-    metadata_table = "ZatakuStore" if env == "prod" else f"ZatakuStore-{env}"
     service = DynamoBackend(
         Client(endpoint, region),
         clock=clock or SystemClock(),
         random=source,
-        metadata_table=metadata_table,
+        metadata_table=METADATA_TABLE.schema(env).name,
         manage=manage,
     )
     try:

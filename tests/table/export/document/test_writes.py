@@ -42,7 +42,7 @@ class Label(Entity, frozen=True, kw_only=True):
     text: Annotated[str, Meta(max_length=20)]
 
 
-books = path(Shelf, lambda it: it.books)
+books = path(Shelf, lambda shelf: shelf.books)
 
 
 @shelves.item(budget=Budget(reads=0.5, of="a shelf"))

@@ -26,6 +26,7 @@ from zataku.table.schema.alarm import (
     ThrottleAlarm,
     max_units,
 )
+from zataku.table.schema.table import Table
 
 Properties: TypeAlias = dict[str, Any]
 
@@ -46,27 +47,30 @@ class CloudWatchAlarm(Struct, frozen=True):
     properties: Properties
 
 
-class AlarmTarget(Struct, frozen=True):
-    """What alarms watch: a table by its full name or a reference to it, its global indexes and its capacity."""
+class _Target(Struct, frozen=True):
+    """What alarms are about: a table by its full name or a reference to it, its global indexes and its capacity."""
 
     table: Any
     indexes: tuple[str, ...]
     capacity: Capacity
 
 
-def cloudwatch_alarms(target: AlarmTarget, alarm: Alarm) -> Iterator[CloudWatchAlarm]:
-    """The CloudWatch alarms of one declared alarm."""
-    match alarm:
-        case CapacityAlarm():
-            yield from _capacity(target, alarm)
-        case ThrottleAlarm():
-            yield from _throttles(target, alarm)
-        case ErrorRateAlarm():
-            for group in alarm.of:
-                yield _error_rate(target, alarm, group)
+def cloudwatch_alarms(table: Table, name: Any) -> Iterator[CloudWatchAlarm]:
+    """The CloudWatch alarms of a table, which `name` names or refers to."""
+    indexes = tuple(index.schema.name for index in table.indexes.values() if not index.schema.local)
+    target = _Target(name, indexes, table.capacity)
+    for alarm in table.alarms:
+        match alarm:
+            case CapacityAlarm():
+                yield from _capacity(target, alarm)
+            case ThrottleAlarm():
+                yield from _throttles(target, alarm)
+            case ErrorRateAlarm():
+                for group in alarm.of:
+                    yield _error_rate(target, alarm, group)
 
 
-def _capacity(target: AlarmTarget, alarm: CapacityAlarm) -> Iterator[CloudWatchAlarm]:
+def _capacity(target: _Target, alarm: CapacityAlarm) -> Iterator[CloudWatchAlarm]:
     maximum = max_units(target.capacity, alarm.of)
     assert maximum is not None  # A table without a maximum is refused when it declares the alarm.
     # Whole units, rounded up, so that a small maximum does not fire one unit early.
@@ -75,7 +79,7 @@ def _capacity(target: AlarmTarget, alarm: CapacityAlarm) -> Iterator[CloudWatchA
         yield CloudWatchAlarm(
             f"{alarm.of}-capacity" + _suffix(index),
             f"Of the {maximum:,} {alarm.of} units a second that {_resource_text(index)} may use, "
-            f"{alarm.percent} % are used: {threshold:,} in {_seconds(alarm)}.",
+            f"{alarm.percent} % are used: {threshold:,} in {_duration_text(alarm)}.",
             {
                 "Namespace": "AWS/DynamoDB",
                 "MetricName": _CONSUMED[alarm.of],
@@ -90,11 +94,11 @@ def _capacity(target: AlarmTarget, alarm: CapacityAlarm) -> Iterator[CloudWatchA
         )
 
 
-def _throttles(target: AlarmTarget, alarm: ThrottleAlarm) -> Iterator[CloudWatchAlarm]:
+def _throttles(target: _Target, alarm: ThrottleAlarm) -> Iterator[CloudWatchAlarm]:
     for index in (None, *target.indexes):
         yield CloudWatchAlarm(
             f"{alarm.of}-throttles" + _suffix(index),
-            _throttled(alarm, _resource_text(index)),
+            _throttle_text(alarm, _resource_text(index)),
             {
                 "Namespace": "AWS/DynamoDB",
                 "MetricName": _THROTTLED[alarm.of],
@@ -109,7 +113,7 @@ def _throttles(target: AlarmTarget, alarm: ThrottleAlarm) -> Iterator[CloudWatch
         )
 
 
-def _error_rate(target: AlarmTarget, alarm: ErrorRateAlarm, group: Operations) -> CloudWatchAlarm:
+def _error_rate(target: _Target, alarm: ErrorRateAlarm, group: Operations) -> CloudWatchAlarm:
     names = OPERATIONS[group]
     metrics: list[Properties] = []
     for at, operation in enumerate(names, 1):
@@ -119,12 +123,13 @@ def _error_rate(target: AlarmTarget, alarm: ErrorRateAlarm, group: Operations) -
             _metric(f"throttled{at}", "ThrottledRequests", "Sum", dimensions, alarm.period),
             _metric(f"served{at}", "SuccessfulRequestLatency", "SampleCount", dimensions, alarm.period),
         ]
-    every = range(1, len(names) + 1)
-    failed = " + ".join(f"FILL(faults{at}, 0) + FILL(throttled{at}, 0)" for at in every)
-    served = " + ".join(f"FILL(served{at}, 0)" for at in every)
+    positions = range(1, len(names) + 1)
+    failed = " + ".join(f"FILL(faults{at}, 0) + FILL(throttled{at}, 0)" for at in positions)
+    served = " + ".join(f"FILL(served{at}, 0)" for at in positions)
     return CloudWatchAlarm(
         f"{group}-error-rate",
-        f"{alarm.percent} % or more of the requests {', '.join(names[:-1])} and {names[-1]} fail in {_seconds(alarm)}.",
+        f"{alarm.percent} % or more of the requests {', '.join(names[:-1])} and {names[-1]} fail "
+        f"in {_duration_text(alarm)}.",
         {
             "Metrics": [
                 {
@@ -157,7 +162,7 @@ def _metric(name: str, metric: str, statistic: str, dimensions: list[Properties]
     }
 
 
-def _dimensions(target: AlarmTarget, index: str | None) -> list[Properties]:
+def _dimensions(target: _Target, index: str | None) -> list[Properties]:
     table = [{"Name": "TableName", "Value": target.table}]
     return table if index is None else [*table, {"Name": "GlobalSecondaryIndexName", "Value": index}]
 
@@ -170,12 +175,12 @@ def _resource_text(index: str | None) -> str:
     return "the table" if index is None else f"the index {index}"
 
 
-def _throttled(alarm: ThrottleAlarm, place: str) -> str:
+def _throttle_text(alarm: ThrottleAlarm, resource: str) -> str:
     if alarm.events == 0:
-        return f"Any {alarm.of} of {place} is throttled in {_seconds(alarm)}."
-    return f"More than {alarm.events:,} {alarm.of}s of {place} are throttled in {_seconds(alarm)}."
+        return f"Any {alarm.of} of {resource} is throttled in {_duration_text(alarm)}."
+    return f"More than {alarm.events:,} {alarm.of}s of {resource} are throttled in {_duration_text(alarm)}."
 
 
-def _seconds(alarm: Alarm) -> str:
-    once = f"{alarm.period} seconds"
-    return once if alarm.evaluations == 1 else f"{once}, {alarm.evaluations} times one after another"
+def _duration_text(alarm: Alarm) -> str:
+    period = f"{alarm.period} seconds"
+    return period if alarm.evaluations == 1 else f"{period}, {alarm.evaluations} times one after another"

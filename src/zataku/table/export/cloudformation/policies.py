@@ -9,20 +9,16 @@ from zataku.table.backend.errors import DesignError
 from zataku.table.export.cloudformation.resources import arn
 from zataku.table.schema.table import Table
 from zataku.table.store.permissions import ACTIONS, INDEX_ACTIONS, STREAM, Action, Grant, Permissions
+from zataku.table.store_factory import METADATA_TABLE
 
 PolicyDocument: TypeAlias = dict[str, Any]
 # Turns what follows `table/` in an ARN into the resource of a statement.
 ToResource: TypeAlias = Callable[[str], Any]
 
 # The most characters of a managed policy, white space not counted.
-_LARGEST_POLICY = 6144
-
-
-# The metadata table of a store: its secret, usage totals, stream checkpoints. One in each environment.
-STORE_TABLE = Table("ZatakuStore", pk="pk", sk="sk")
-
+_MAX_CHARACTERS = 6144
 _DESCRIBE_ACTIONS = ("DescribeTable", "DescribeTimeToLive", "DescribeContinuousBackups")
-_STORE_TABLE_ACTIONS = ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")
+_METADATA_ACTIONS = ("GetItem", "Query", "PutItem", "UpdateItem", "DeleteItem")
 
 
 def policy_document(
@@ -34,27 +30,38 @@ def policy_document(
     account: str = "${Account}",
 ) -> PolicyDocument:
     """The policy of one function. Without a partition, region and account, ARNs have AWS's own placeholders."""
-    return statements(rights, env, lambda rest: f"arn:{partition}:dynamodb:{region}:{account}:table/{rest}")
+    return _document(rights, env, lambda rest: f"arn:{partition}:dynamodb:{region}:{account}:table/{rest}")
 
 
 def template_policy(rights: Permissions, env: str) -> PolicyDocument:
     """The same policy for a template, with the partition, region and account of its stack."""
-    return statements(rights, env, arn)
+    return _document(rights, env, arn)
 
 
-def statements(rights: Permissions, env: str, to_resource: ToResource) -> PolicyDocument:
+def opening_policy(tables: Sequence[Table], env: str) -> PolicyDocument:
+    """The policy to open a store, which every function needs: describe the tables, use the metadata table."""
+    metadata = arn(METADATA_TABLE.schema(env).name)
+    names = [table.schema(env).name for table in tables]
+    statements = [_allow(_DESCRIBE_ACTIONS, [*map(arn, names), metadata]), _allow(_METADATA_ACTIONS, [metadata])]
+    streams = [arn(f"{table.schema(env).name}/stream/*") for table in tables if table.stream is not None]
+    if streams:
+        statements.append(_allow(("ListStreams",), streams))
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _document(rights: Permissions, env: str, to_resource: ToResource) -> PolicyDocument:
     """A policy document with up to three statements a grant: items, queries with their indexes, the stream."""
-    entries = [
-        {"Effect": "Allow", "Action": [f"dynamodb:{action}" for action in actions], "Resource": resources}
+    statements = [
+        _allow(actions, resources)
         for grant in rights.grants
         for actions, resources in _parts(grant, grant.table.schema(env).name, to_resource)
     ]
-    document: PolicyDocument = {"Version": "2012-10-17", "Statement": entries}
+    document: PolicyDocument = {"Version": "2012-10-17", "Statement": statements}
     size = len("".join(msgspec.json.encode(document).decode().split()))
-    if size > _LARGEST_POLICY:
+    if size > _MAX_CHARACTERS:
         raise DesignError(
             f"The policy of {rights.function} has {size:,} characters, but a managed policy takes "
-            f"{_LARGEST_POLICY:,}. Split the function, or grant it fewer indexes."
+            f"{_MAX_CHARACTERS:,}. Split the function, or grant it fewer indexes."
         )
     return document
 
@@ -71,16 +78,5 @@ def _parts(grant: Grant, name: str, to_resource: ToResource) -> Sequence[tuple[l
     return [([action for action in ACTIONS if action in chosen], resources) for chosen, resources in parts if chosen]
 
 
-def opening_policy(tables: Sequence[Table], env: str) -> dict[str, Any]:
-    """The policy to open a store, which every function needs: describe the tables, use the store's own table."""
-    own = arn(STORE_TABLE.schema(env).name)
-    names = [table.schema(env).name for table in tables]
-    statements = [_allow(_DESCRIBE_ACTIONS, [*map(arn, names), own]), _allow(_STORE_TABLE_ACTIONS, [own])]
-    streams = [arn(f"{table.schema(env).name}/stream/*") for table in tables if table.stream is not None]
-    if streams:
-        statements.append(_allow(("ListStreams",), streams))
-    return {"Version": "2012-10-17", "Statement": statements}
-
-
-def _allow(actions: Sequence[str], resources: list[dict[str, Any]]) -> dict[str, Any]:
+def _allow(actions: Sequence[str], resources: list[Any]) -> dict[str, Any]:
     return {"Effect": "Allow", "Action": [f"dynamodb:{action}" for action in actions], "Resource": resources}

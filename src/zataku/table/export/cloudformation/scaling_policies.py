@@ -13,18 +13,17 @@ def scaling_resources(table: Table, env: str) -> Iterator[NamedResource]:
     capacity = table.capacity
     if not isinstance(capacity, Provisioned):
         return
-    ends = {"Read": (capacity.reads, capacity.max_reads), "Write": (capacity.writes, capacity.max_writes)}
+    units = {"Read": (capacity.reads, capacity.max_reads), "Write": (capacity.writes, capacity.max_writes)}
     indexes = [index.schema.name for index in table.indexes.values() if not index.schema.local]
     for index in (None, *indexes):
-        for direction, (minimum, maximum) in ends.items():
+        for direction, (minimum, maximum) in units.items():
             if maximum is None:
                 continue
             name = f"{design_name(table)}-{index or ''}-{direction}"
             target = logical_id(name, "Scaling")
             yield target, _target(table, index, direction, minimum, maximum)
-            policy = _policy(f"{table.schema(env).name}-{index or 'table'}-{direction.lower()}", target, direction)
-            policy["Properties"]["TargetTrackingScalingPolicyConfiguration"]["TargetValue"] = capacity.target
-            yield logical_id(name, "ScalingPolicy"), policy
+            policy_name = f"{table.schema(env).name}-{index or 'table'}-{direction.lower()}"
+            yield logical_id(name, "ScalingPolicy"), _policy(policy_name, target, direction, capacity.target)
 
 
 def _target(table: Table, index: str | None, direction: str, minimum: int, maximum: int) -> dict[str, Any]:
@@ -42,7 +41,7 @@ def _target(table: Table, index: str | None, direction: str, minimum: int, maxim
     }
 
 
-def _policy(name: str, target: str, direction: str) -> dict[str, Any]:
+def _policy(name: str, target: str, direction: str, percent: int) -> dict[str, Any]:
     metric = {"PredefinedMetricType": f"DynamoDB{direction}CapacityUtilization"}
     return {
         "Type": "AWS::ApplicationAutoScaling::ScalingPolicy",
@@ -50,6 +49,9 @@ def _policy(name: str, target: str, direction: str) -> dict[str, Any]:
             "PolicyName": name,
             "PolicyType": "TargetTrackingScaling",
             "ScalingTargetId": reference(target),
-            "TargetTrackingScalingPolicyConfiguration": {"PredefinedMetricSpecification": metric},
+            "TargetTrackingScalingPolicyConfiguration": {
+                "PredefinedMetricSpecification": metric,
+                "TargetValue": percent,
+            },
         },
     }

@@ -8,8 +8,8 @@ import msgspec
 from zataku.table.backend.errors import DesignError
 from zataku.table.backend.table_parameters import table_parameters
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.export.cloudformation.alarms import AlarmTarget, cloudwatch_alarms
-from zataku.table.export.cloudformation.policies import STORE_TABLE, opening_policy, template_policy
+from zataku.table.export.cloudformation.alarms import cloudwatch_alarms
+from zataku.table.export.cloudformation.policies import opening_policy, template_policy
 from zataku.table.export.cloudformation.resources import (
     NamedResource,
     design_name,
@@ -22,6 +22,7 @@ from zataku.table.export.cloudformation.resources import (
 from zataku.table.export.cloudformation.scaling_policies import scaling_resources
 from zataku.table.schema.table import Table
 from zataku.table.store.permissions import PermissionMatrix, Permissions
+from zataku.table.store_factory import METADATA_TABLE
 
 Template: TypeAlias = dict[str, Any]
 
@@ -36,7 +37,7 @@ _ALARM_TOPIC: Template = {
         "AlarmTopicArn": {
             "Type": "String",
             "Default": "",
-            "Description": "The SNS topic that alarms are sent to; empty for alarms that only show.",
+            "Description": "The SNS topic that alarms are sent to; empty for alarms that only appear in CloudWatch.",
         }
     },
     "Conditions": {"HasAlarmTopic": {"Fn::Not": [{"Fn::Equals": [reference("AlarmTopicArn"), ""]}]}},
@@ -49,29 +50,29 @@ def template(
     """The template of some tables in one environment, with a policy for each function of a permission matrix.
 
     The parameter `AlarmTopicArn` names the SNS topic that alarms are sent to; when empty, they only appear in
-    CloudWatch.
-    `store_table` adds the store's own table, which one template of an environment must have when stores are opened
-    with `manage` off, and the policy to open a store, which every function needs in addition to its own.
+    CloudWatch. `store_table` adds the store's metadata table, which one template of an environment must have when
+    stores are opened with `manage` off, and the policy to open a store, which every function needs in addition to its
+    own.
     """
     if not tables:
         raise DesignError("A template needs at least one table.")
     missing = [table for table in (rights.tables if rights else ()) if table not in tables]
     if missing:
         raise DesignError(f"The permission matrix names {missing[0].name}, which is not in the template. Add it.")
-    functions = [_policy(permissions, env) for permissions in rights or ()]
+    policies = [_policy(permissions, env) for permissions in rights or ()]
     if store_table:
-        functions += [_opening_policy(tables, env)] if rights else []
-        tables = (*tables, STORE_TABLE)
+        policies += [_opening_policy(tables, env)] if rights else []
+        tables = (*tables, METADATA_TABLE)
     document: Template = {"AWSTemplateFormatVersion": "2010-09-09", "Description": _description(tables, env)}
     if any(table.alarms for table in tables):
         document |= _ALARM_TOPIC
     document["Resources"] = join_named(
-        [*(resource for table in tables for resource in _resources(table, env)), *functions]
+        [*(resource for table in tables for resource in _resources(table, env)), *policies]
     )
     document["Outputs"] = join_named(
         [
             *(named_output for table in tables for named_output in _outputs(table)),
-            *(_policy_output(name) for name, _ in functions),
+            *(_policy_output(name) for name, _ in policies),
         ]
     )
     _check_limits(document)
@@ -104,9 +105,7 @@ def _resources(table: Table, env: str) -> Iterator[NamedResource]:
         },
     )
     yield from scaling_resources(table, env)
-    indexes = tuple(index.name for index in schema.indexes if not index.local)
-    target = AlarmTarget(reference(table_id(table)), indexes, schema.capacity)
-    for alarm in (alarm for declared in table.alarms for alarm in cloudwatch_alarms(target, declared)):
+    for alarm in cloudwatch_alarms(table, reference(table_id(table))):
         properties = {
             "AlarmName": f"{schema.name}-{alarm.name}",
             "AlarmDescription": alarm.description,
@@ -153,7 +152,7 @@ def _opening_policy(tables: Sequence[Table], env: str) -> NamedResource:
         "Description": f"What opening the store of {env} takes.",
         "PolicyDocument": opening_policy(tables, env),
     }
-    return logical_id(STORE_TABLE.name, "Policy"), {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}
+    return logical_id(METADATA_TABLE.name, "Policy"), {"Type": "AWS::IAM::ManagedPolicy", "Properties": properties}
 
 
 def _policy_output(name: str) -> NamedResource:

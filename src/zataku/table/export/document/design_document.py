@@ -31,7 +31,7 @@ _COSTS = (
 )
 
 # Headings below the third level are too many to list.
-_LISTED = 3
+_LOWEST_LISTED_LEVEL = 3
 
 
 def design_document(
@@ -100,15 +100,15 @@ def _rights(matrix: PermissionMatrix) -> Iterator[str]:
     yield "## Permissions"
     yield "What each function may do with each table. Whatever is not listed is refused."
     rows = (
-        (code_span(rights.function), design_name(grant.table), grant.words, _readable(grant))
+        (code_span(rights.function), design_name(grant.table), grant.words, _index_names(grant))
         for rights in matrix
         for grant in rights.grants
     )
     yield markdown_table(("Function", "Table", "Rights", "Indexes"), rows)
 
 
-def _readable(grant: Grant) -> str:
-    """The indexes that a grant opens, as far as it has anything to do with indexes."""
+def _index_names(grant: Grant) -> str:
+    """The indexes that a grant allows to read; a dash when it has no action on indexes."""
     if not grant.table.indexes or not grant.actions & INDEX_ACTIONS:
         return "–"
     if len(grant.indexes) == len(grant.table.indexes):
@@ -120,7 +120,8 @@ def _departures(departures: Sequence[Departure]) -> Iterator[str]:
     yield "## Departures"
     yield "Where this design differs from the document it follows."
     yield markdown_table(
-        ("Departure", "Reason", "Figure"), ((each.difference, each.reason, each.figure or "–") for each in departures)
+        ("Departure", "Reason", "Figure"),
+        ((departure.difference, departure.reason, departure.figure or "–") for departure in departures),
     )
 
 
@@ -132,7 +133,7 @@ def _contents(body: Sequence[str]) -> str:
         level, text = heading.split(" ", 1)
         anchor = _anchor(text)
         count = seen[anchor] = seen.get(anchor, -1) + 1
-        if len(level) <= _LISTED:
+        if len(level) <= _LOWEST_LISTED_LEVEL:
             indent = "  " * (len(level) - 2)
             lines.append(f"{indent}- [{text}](#{anchor}{f'-{count}' if count else ''})")
     return "\n".join(lines)

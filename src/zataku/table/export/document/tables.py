@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from zataku.table.backend.table_schema import Capacity, IndexSchema, KeyAttribute, OnDemand
-from zataku.table.export.cloudformation.alarms import AlarmTarget, cloudwatch_alarms
+from zataku.table.export.cloudformation.alarms import cloudwatch_alarms
 from zataku.table.export.document.access_patterns import ReadRequest, reads_of
 from zataku.table.export.document.notation import code_span, key_notation, markdown_table
+from zataku.table.export.document.type_descriptions import KEY_TYPE_NAMES
 from zataku.table.schema.access_pattern import ItemPattern, QueryPattern
 from zataku.table.schema.analysis.key_sources import indexed_bindings, key_source
 from zataku.table.schema.codec import stored_fields
 from zataku.table.schema.table import Table
 
-_TYPES = {"S": "String", "N": "Number", "B": "Binary"}
 _STREAMS: Mapping[str, str] = {
     "KEYS_ONLY": "the keys of each changed item",
     "NEW_IMAGE": "each changed item as it is afterwards",
@@ -29,7 +29,7 @@ def settings_section(table: Table, env: str, level: str) -> Iterator[str]:
 
 
 def _settings(table: Table, env: str) -> Iterator[tuple[str, str]]:
-    names = [f"{code_span(table.schema(each).name)} in {code_span(each)}" for each in dict.fromkeys((env, "prod"))]
+    names = [f"{code_span(table.schema(name).name)} in {code_span(name)}" for name in dict.fromkeys((env, "prod"))]
     yield "Name", ", ".join([*names, f"{code_span(table.schema('<env>').name)} elsewhere"])
     yield "Partition key", _key(table.pk)
     yield "Sort key", "none" if table.sk is None else _key(table.sk)
@@ -74,7 +74,7 @@ def pattern_section(table: Table, level: str) -> Iterator[str]:
         yield (
             "\n".join(["```text", *(line for read in reads for line in _read_lines(read)), "```"])
             if reads
-            else ("The key condition depends on arguments of which no example is given.")
+            else "The key condition depends on arguments of which no example is given."
         )
         yield _result_text(table, pattern, reads)
         if pattern.metadata.budget is not None:
@@ -86,23 +86,22 @@ def alarm_section(table: Table, env: str, level: str) -> Iterator[str]:
     if not table.alarms:
         return
     yield f"{level} Alarms"
-    schema = table.schema(env)
-    indexes = tuple(index.name for index in schema.indexes if not index.local)
-    target = AlarmTarget(schema.name, indexes, schema.capacity)
-    alarms = [cloudwatch_alarm for alarm in table.alarms for cloudwatch_alarm in cloudwatch_alarms(target, alarm)]
-    yield markdown_table(("Alarm", "Fires when"), ((code_span(alarm.name), alarm.description) for alarm in alarms))
+    rows = ((code_span(alarm.name), alarm.description) for alarm in cloudwatch_alarms(table, table.schema(env).name))
+    yield markdown_table(("Alarm", "Fires when"), rows)
 
 
 def waiver_section(table: Table, level: str) -> Iterator[str]:
     """The accepted findings of the lint, with their reasons."""
     if table.waivers:
         yield f"{level} Waivers"
-        rows = ((code_span(each.rule), code_span(each.subject), each.reason, each.limit) for each in table.waivers)
+        rows = (
+            (code_span(waiver.rule), code_span(waiver.subject), waiver.reason, waiver.limit) for waiver in table.waivers
+        )
         yield markdown_table(("Rule", "Subject", "Reason", "Holds up to"), rows)
 
 
 def _key(key: KeyAttribute) -> str:
-    return f"{code_span(key.name)} ({_TYPES[key.type]})"
+    return f"{code_span(key.name)} ({KEY_TYPE_NAMES[key.type]})"
 
 
 def _capacity(capacity: Capacity) -> str:
