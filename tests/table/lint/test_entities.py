@@ -27,7 +27,7 @@ FINDING = [("item-too-large", "Thing")]
 def things(kind: Any) -> Table:
     table = Table("Things", pk="key")
     thing = defstruct(
-        "Thing", [("id", Id), ("it", kind, None)], bases=(Entity,), namespace={"__doc__": "One."}, frozen=True
+        "Thing", [("id", Id), ("field", kind, None)], bases=(Entity,), namespace={"__doc__": "One."}, frozen=True
     )
     table.entity(pk="THING#{id}")(thing)
     return table
@@ -35,8 +35,8 @@ def things(kind: Any) -> Table:
 
 def max_value_size(kind: Any) -> int | None:
     """The maximum bytes of the field's value, without its name."""
-    size = max_item_size(things(kind).bindings[0]).by_field["it"]
-    return None if size is None else size - len("it")
+    size = max_item_size(things(kind).bindings[0]).by_field["field"]
+    return None if size is None else size - len("field")
 
 
 class Side(Enum):
@@ -93,19 +93,19 @@ def test_a_type_has_its_maximum_value_size(kind: Any, size: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "unlimited"),
     [
-        (str, "it"),
-        (str | None, "it"),
-        (bytes, "it"),
-        (list[Turn], "it"),
-        (Annotated[list[str], Meta(max_length=3)], "it[]"),
-        (list[str], "it, it[]"),
-        (Annotated[dict[Text, str], Meta(max_length=3)], "it[]"),
-        (dict[Text, int], "it"),
-        (tuple[int, str], "it[1]"),
-        (Recursive, "it.inner"),
-        (Any, "it"),
-        (dict, "it"),
-        (Annotated[str, Meta(pattern="^a+$")], "it"),
+        (str, "field"),
+        (str | None, "field"),
+        (bytes, "field"),
+        (list[Turn], "field"),
+        (Annotated[list[str], Meta(max_length=3)], "field[]"),
+        (list[str], "field, field[]"),
+        (Annotated[dict[Text, str], Meta(max_length=3)], "field[]"),
+        (dict[Text, int], "field"),
+        (tuple[int, str], "field[1]"),
+        (Recursive, "field.inner"),
+        (Any, "field"),
+        (dict, "field"),
+        (Annotated[str, Meta(pattern="^a+$")], "field"),
     ],
     ids=str,
 )
@@ -121,7 +121,7 @@ def test_an_item_that_can_exceed_400_kilobytes_is_reported() -> None:
 
     assert findings_of(pictures(10)) == FINDING
     assert "Thing can have 1,02" in message_of(pictures(10))
-    assert "The most is in it (1,024,015)" in message_of(pictures(10))
+    assert "The most is in field (1,024,018)" in message_of(pictures(10))
     assert findings_of(pictures(3)) == []
 
 

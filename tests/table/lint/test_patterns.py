@@ -1,4 +1,4 @@
-"""The rules about access patterns: a query asks for keys that its results can have, and returns all it can read."""
+"""The rules about access patterns: a query reads keys that its results can have, and returns all it can read."""
 
 from collections.abc import Callable
 from datetime import date
@@ -112,7 +112,7 @@ def test_a_returned_entity_that_cannot_be_in_the_span_is_reported() -> None:
 
     assert findings_of(collection("game", "move")) == []
     assert findings_of(collection("game", "vote")) == FINDING
-    assert "returns Vote, but asks Board for PK = 'GAME#game'" in message_of(collection("game", "vote"))
+    assert "returns Vote, but reads Board with PK = 'GAME#game'" in message_of(collection("game", "vote"))
 
 
 def test_a_returned_entity_without_keys_of_the_index_is_reported() -> None:

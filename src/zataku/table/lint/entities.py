@@ -36,13 +36,13 @@ def item_too_large(table: Table) -> Iterator[Violation]:
 
 
 def undocumented(table: Table) -> Iterator[Violation]:
-    """Every entity says in a sentence what it is.
+    """Every entity has a docstring.
 
     The design document is written from the code: an entity's docstring is its paragraph there. Access patterns without
     a docstring are refused when they are declared.
     """
     for binding in table.bindings:
-        # Looked up in the class itself, since the docstring of Entity says nothing about it.
+        # Looked up in the class itself, since a class without a docstring inherits that of Entity.
         if not (vars(binding.entity).get("__doc__") or "").strip():
             name = binding.entity.__name__
             yield Violation(name, f"{name} has no docstring.", "Say in a sentence what one such item is.")

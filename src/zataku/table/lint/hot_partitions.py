@@ -62,7 +62,7 @@ def _is_shared(binding: Binding[Any], template: KeyTemplate) -> bool:
 
 
 def _has_few_values(binding: Binding[Any], field: str) -> bool:
-    """True for choices and dates, whose values many items share. A bounded number is taken for a shard number."""
+    """True for choices and dates, whose values many items share. A bounded number counts as a shard number."""
     types = types_of_field(binding, field)
     return bool(types) and all(plain.type is date or plain.choices is not None for plain in types)
 

@@ -35,7 +35,7 @@ def unfed_index(table: Table) -> Iterator[Violation]:
 
 
 def _partial_keys(table: Table, index: IndexSchema) -> str:
-    """Entities with some but not all index keys beyond those of the table, where one was probably forgotten."""
+    """Entities with some but not all keys of the index beyond those of the table: one was probably forgotten."""
     own = [key for key in index.keys if key not in table.keys]
     partial: list[str] = []
     for binding in table.bindings:

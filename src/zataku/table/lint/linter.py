@@ -14,7 +14,7 @@ from zataku.table.lint.unpadded_numbers import unpadded_number
 from zataku.table.schema.design_notes import Waiver
 from zataku.table.schema.table import Table
 
-UNUSED = "unused-waiver"
+UNUSED_WAIVER = "unused-waiver"
 _enabled = ContextVar("lint_enabled", default=True)
 
 # The docstring of a rule is its documentation.
@@ -44,7 +44,7 @@ def lint(table: Table) -> Report:
             findings.append(finding)
         else:
             waived.append(Waived(finding, waiver))
-    used = {(known.waiver.rule, known.waiver.subject) for known in waived}
+    used = {(accepted.waiver.rule, accepted.waiver.subject) for accepted in waived}
     unused = tuple(waiver for waiver in table.waivers if (waiver.rule, waiver.subject) not in used)
     findings += [_unused_waiver(table, waiver) for waiver in unused]
     return Report(tuple(findings), tuple(waived), unused)
@@ -78,11 +78,11 @@ def check(*tables: Table) -> None:
 @contextmanager
 def lint_disabled() -> Generator[None]:
     """Load designs without the lint: those of a release were checked before, and a server starts sooner."""
-    before = _enabled.set(False)
+    token = _enabled.set(False)
     try:
         yield
     finally:
-        _enabled.reset(before)
+        _enabled.reset(token)
 
 
 def _findings(table: Table) -> Iterable[Finding]:
@@ -106,4 +106,4 @@ def _unused_waiver(table: Table, waiver: Waiver) -> Finding:
     else:
         message = f"There is no rule {waiver.rule}. The rules are: {', '.join(RULES)}."
     subject = f"{waiver.rule} {waiver.subject}"
-    return Finding(UNUSED, subject, message, "Remove the waiver, or correct its rule and subject.", table.name)
+    return Finding(UNUSED_WAIVER, subject, message, "Remove the waiver, or correct its rule and subject.", table.name)

@@ -1,4 +1,4 @@
-"""The rules about access patterns: the keys that queries ask for, and arguments to try them with."""
+"""The rules about access patterns: the keys that queries read, and arguments to call them with."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,11 +13,11 @@ from zataku.table.schema.table import Table
 
 
 def unanswerable_pattern(table: Table) -> Iterator[Violation]:
-    """Every query asks for keys that its results can have.
+    """Every query reads keys that its results can have.
 
     A query names a partition key and a range of sort keys. When no entity in that table or index has a template
     that makes such keys, the query is always empty; when a kind it returns has none, that kind is never among the
-    results. The query's keys and the templates must say the same: `begins_with("MOVES#")` never finds MOVE#001.
+    results. The query's keys and the templates must agree: `begins_with("MOVES#")` never finds MOVE#001.
     """
     for name, pattern in table.patterns.items():
         if not isinstance(pattern, QueryPattern):
@@ -30,7 +30,7 @@ def unanswerable_pattern(table: Table) -> Iterator[Violation]:
             yield Violation(
                 name,
                 " ".join(problems),
-                "Ask for keys as the templates write them, on the index that holds them, or give the entity such keys.",
+                "Read keys as the templates write them, from the index that holds them, or give the entity such keys.",
             )
 
 
@@ -47,7 +47,7 @@ def unexpected_entity(table: Table) -> Iterator[Violation]:
         unnamed = {
             binding.entity.__name__: None
             for query in call_with_samples(pattern).results
-            # A query that asks for keys of no entity has a finding of another rule.
+            # A query for keys that no entity has is reported by another rule.
             if query.span.filter is None and not any(_problems(table, query, pattern))
             for binding in indexed_bindings(table, query.span.index)
             if _can_hold(table, binding, query.span, loose=False)
@@ -64,8 +64,8 @@ def unexpected_entity(table: Table) -> Iterator[Violation]:
 def no_example(table: Table) -> Iterator[Violation]:
     """Every access pattern can be tried out.
 
-    The lint calls each pattern with arguments that fit its annotations and looks at the keys it asks for. Where an
-    annotation is missing or says too little, the declaration gives arguments itself with `example=`.
+    The lint calls each pattern with arguments that fit its annotations and checks the keys that it reads. Where an
+    annotation is missing or too general, the declaration gives arguments with `example=`.
     """
     for name, pattern in table.patterns.items():
         calls = call_with_samples(pattern)
@@ -79,25 +79,25 @@ def no_example(table: Table) -> Iterator[Violation]:
 
 def _problems(table: Table, query: Query[Any], pattern: QueryPattern[..., Any]) -> Iterator[str]:
     span, loose = query.span, pattern.metadata.example is not None
-    present = indexed_bindings(table, span.index)
-    if span.index is not None and not present:
-        return  # An index that no entity feeds has a finding of another rule.
-    matching = [binding for binding in present if _can_hold(table, binding, span, loose)]
+    indexed = indexed_bindings(table, span.index)
+    if span.index is not None and not indexed:
+        return  # An index that no entity feeds is reported by another rule.
+    matching = [binding for binding in indexed if _can_hold(table, binding, span, loose)]
     location = span.index.name if span.index else table.name
     if not matching:
-        known = "; ".join(_keys_text(table, binding, span) for binding in present)
+        existing = "; ".join(_keys_text(table, binding, span) for binding in indexed)
         condition = _condition_text(table, span)
-        yield f"{query.name} asks {location} for {condition}, which no entity can have. There are: {known}."
+        yield f"{query.name} reads {location} with {condition}, which no entity can have. There are: {existing}."
         return
     for kind in query.returns:
         binding = binding_of_result(table, kind)
         if binding is None:
             yield f"{query.name} returns {kind.__name__}, which is not an entity or view of {table.name}."
-        elif binding not in present:
+        elif binding not in indexed:
             yield f"{query.name} returns {kind.__name__}, which has no keys of {location}."
         elif binding not in matching:
             yield (
-                f"{query.name} returns {kind.__name__}, but asks {location} for {_condition_text(table, span)}, "
+                f"{query.name} returns {kind.__name__}, but reads {location} with {_condition_text(table, span)}, "
                 f"while its keys are {_keys_text(table, binding, span)}."
             )
 

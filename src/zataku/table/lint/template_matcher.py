@@ -1,4 +1,4 @@
-"""Matching of key templates with keys and ranges: whether a template can make one."""
+"""Whether a key template can render a key, or a key within a range."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeAlias
@@ -11,7 +11,7 @@ from zataku.table.schema.analysis.annotations import choices_of_field, types_of_
 from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.key_template import KeyTemplate, Slot
 
-# Characters that ids, dates and paths contain; any other sign of a template separates its parts.
+# Characters that ids, dates and paths contain. Any other that is neither a letter nor a digit separates parts of a key.
 _WITHIN_VALUES = frozenset("-_:.+/@ ")
 
 
@@ -45,17 +45,17 @@ class _Digits(Struct, frozen=True):
     width: int | None
 
     def match_lengths(self, text: str) -> Iterable[int]:
-        count = _digits(text)
+        count = _digit_count(text)
         if self.width is not None:
             return [self.width] if count >= self.width else []
         return range(1, count + 1)
 
     def can_begin_with(self, text: str) -> bool:
-        return _digits(text) == len(text) <= (self.width or len(text))
+        return _digit_count(text) == len(text) <= (self.width or len(text))
 
 
 class _Text(Struct, frozen=True):
-    """Any text without the signs that separate the parts of its template."""
+    """Any text without the characters that separate the parts of its template."""
 
     separators: frozenset[str]
 
@@ -66,24 +66,24 @@ class _Text(Struct, frozen=True):
         return self._length(text) == len(text)
 
     def _length(self, text: str) -> int:
-        return next((at for at, letter in enumerate(text) if letter in self.separators), len(text))
+        return next((at for at, character in enumerate(text) if character in self.separators), len(text))
 
 
 _Pieces: TypeAlias = tuple[_Piece, ...]
 
 
-def _digits(text: str) -> int:
-    return next((at for at, letter in enumerate(text) if letter not in "0123456789"), len(text))
+def _digit_count(text: str) -> int:
+    return next((at for at, character in enumerate(text) if character not in "0123456789"), len(text))
 
 
 def can_equal(binding: Binding[Any], template: KeyTemplate, value: KeyValue, loose: bool) -> bool:
-    """True when the template can make this key. `loose` lets values contain separators, as declared examples may."""
-    # Keys of numbers and bytes are single fields, whose values all are possible.
+    """True when the template can render this key. `loose` lets values contain separators, as declared examples may."""
+    # A key that is a number or bytes is a single field and can have any value.
     return not isinstance(value, str) or _matches(_pieces(binding, template, loose), value, whole=True)
 
 
 def can_be_within(binding: Binding[Any], template: KeyTemplate, key_range: KeyRange | None, loose: bool) -> bool:
-    """True when the template can make a key within the range."""
+    """True when the template can render a key within the range."""
     if key_range is None or not isinstance(key_range.low, str):
         return True
     if key_range.sign in ("=", "begins"):
@@ -92,19 +92,19 @@ def can_be_within(binding: Binding[Any], template: KeyTemplate, key_range: KeyRa
     if key_range.sign in ("<", "<="):
         low, high = None, key_range.low
     if template.is_constant:
-        # At the very end an open range differs from a closed one.
+        # An open range leaves out its end.
         if key_range.sign in ("<", ">") and template.text == key_range.low:
             return False
         return (low is None or low <= template.text) and (not isinstance(high, str) or template.text <= high)
     # All keys of the template begin with its prefix and are longer, so none equals it.
-    begin = template.prefix
-    return (low is None or low[: len(begin)] <= begin) and (not isinstance(high, str) or begin < high)
+    prefix = template.prefix
+    return (low is None or low[: len(prefix)] <= prefix) and (not isinstance(high, str) or prefix < high)
 
 
 def _pieces(binding: Binding[Any], template: KeyTemplate, loose: bool) -> _Pieces:
     literal = "".join(part for part in template.parts if isinstance(part, str))
-    signs = frozenset(sign for sign in literal if not sign.isalnum()) - _WITHIN_VALUES
-    separators = frozenset[str]() if loose else signs
+    characters = frozenset(character for character in literal if not character.isalnum())
+    separators = frozenset[str]() if loose else characters - _WITHIN_VALUES
     return tuple(
         _Literals((part,)) if isinstance(part, str) else _slot(binding, part, separators) for part in template.parts
     )
@@ -116,15 +116,15 @@ def _slot(binding: Binding[Any], slot: Slot, separators: frozenset[str]) -> _Pie
     choices = choices_of_field(binding, slot.field)
     if choices is not None:
         return _Literals(tuple(map(str, choices)))
-    kinds = types_of_field(binding, slot.field)
-    if kinds and all(plain.type is int for plain in kinds):
+    types = types_of_field(binding, slot.field)
+    if types and all(plain.type is int for plain in types):
         return _Digits(None)
     # A derived value comes from a function and may contain any character.
     return _Text(separators if slot.field in binding.fields else frozenset())
 
 
 def _matches(pieces: _Pieces, text: str, whole: bool) -> bool:
-    """True when the pieces can make the text, or with `whole` off a longer text that begins with it."""
+    """True when the pieces can match the text, or with `whole` off a longer text that begins with it."""
     if not pieces:
         return not text
     if not whole and pieces[0].can_begin_with(text):
