@@ -1,4 +1,4 @@
-"""The six designs of Zataku: found, free of lint, with budgets to the unit, and documented."""
+"""The six designs of Zataku: free of lint findings, with budgets to the unit, and documented."""
 
 import re
 from importlib import import_module
@@ -37,7 +37,7 @@ TABLES = {
 every_design = pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS.keys())
 
 
-def test_the_six_designs_are_found_with_their_tables() -> None:
+def test_the_six_designs_have_their_tables() -> None:
     assert {name: [table.name for table in design.tables] for name, design in DESIGNS.items()} == TABLES
 
 
@@ -77,8 +77,8 @@ def test_every_waiver_and_every_departure_has_a_figure(design: Design) -> None:
 
 @every_design
 def test_characters_with_a_meaning_in_markdown_are_marked_as_code(design: Design) -> None:
-    texts = [text for it in design.departures for text in (it.difference, it.reason, it.figure)]
-    texts += [text for table in design.tables for it in table.waivers for text in (it.reason, it.limit)]
+    texts = [text for entry in design.departures for text in (entry.difference, entry.reason, entry.figure)]
+    texts += [text for table in design.tables for waiver in table.waivers for text in (waiver.reason, waiver.limit)]
     assert [text for text in texts if re.search(r"[<>*_\\\\]", re.sub("`[^`]*`", "", text))] == []
 
 
@@ -93,8 +93,9 @@ def test_every_access_pattern_has_a_budget(design: Design) -> None:
 
 @every_design
 def test_the_budget_of_a_query_says_how_much_it_reads(design: Design) -> None:
-    queries = [it for table in design.tables for it in table.patterns.values() if isinstance(it, QueryPattern)]
-    assert [it.metadata.name for it in queries if it.metadata.budget and not it.metadata.budget.of] == []
+    patterns = [pattern for table in design.tables for pattern in table.patterns.values()]
+    queries = [pattern.metadata for pattern in patterns if isinstance(pattern, QueryPattern)]
+    assert [query.name for query in queries if query.budget and not query.budget.of] == []
 
 
 @every_design
@@ -104,8 +105,8 @@ def test_every_access_pattern_has_a_cost_case(design: Design) -> None:
 
 @every_design
 def test_the_document_lists_the_steps_of_every_write(design: Design) -> None:
-    without_steps = [name for table in design.tables for name, it in table.writes.items() if sample_plan(it) is None]
-    assert without_steps == []
+    writes = {name: pattern for table in design.tables for name, pattern in table.writes.items()}
+    assert [name for name, pattern in writes.items() if sample_plan(pattern) is None] == []
 
 
 @every_design
@@ -142,8 +143,8 @@ def test_departures_and_waivers_are_in_the_document(design: Design) -> None:
 @pytest.mark.parametrize("env", ["dev", "prod"])
 def test_one_template_of_all_six_passes_cfn_lint(env: str) -> None:
     rights = DESIGNS["live"].matrix
-    whole = template([table for design in DESIGNS.values() for table in design.tables], env=env, rights=rights)
-    assert cfn_lint_problems(to_json(whole)) == []
+    rendered = template([table for design in DESIGNS.values() for table in design.tables], env=env, rights=rights)
+    assert cfn_lint_problems(to_json(rendered)) == []
 
 
 @pytest.mark.parametrize("name", METERED_STORES)

@@ -92,7 +92,7 @@ async def test_an_unmanaged_store_requires_existing_tables(env: str):
 
 async def test_the_store_retries_injected_faults_of_strict_mode(env: str):
     faults = Faults(conflict=0.3, throttle=0.3, unprocessed=0.5)
-    turn = path(Game, lambda it: it.current_turn)
+    turn = path(Game, lambda game: game.current_turn)
     async with await open_dynamodb(
         [board], endpoint=shared_server("dynoxide").endpoint, env=env, faults=faults
     ) as store:

@@ -1,4 +1,4 @@
-"""A store is named by a path or a URL, and a name that cannot be is refused with what could be meant."""
+"""URLs of stores: the forms that are accepted, and the sentences that refuse any other."""
 
 import subprocess
 import sys
@@ -48,10 +48,10 @@ def test_a_url_names_a_service(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [*FILES, *SERVICES])
-def test_a_place_is_told_in_words_that_name_it_again(text: str) -> None:
-    place = StoreUrl.parse(text)
-    if place.manage:
-        assert StoreUrl.parse(str(place)) == place
+def test_the_text_of_a_url_parses_to_the_same_url(text: str) -> None:
+    url = StoreUrl.parse(text)
+    if url.manage:
+        assert StoreUrl.parse(str(url)) == url
 
 
 @pytest.mark.parametrize(
@@ -63,12 +63,12 @@ def test_a_place_is_told_in_words_that_name_it_again(text: str) -> None:
         ("dynamodb+http://localhost:8000", "localhost:8000"),
     ],
 )
-def test_a_person_can_type_its_name(text: str, name: str) -> None:
+def test_a_url_has_a_short_name(text: str, name: str) -> None:
     assert StoreUrl.parse(text).name == name
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("", "URL of the store is empty"),
         ("redis://localhost", "no kind of store called redis"),
@@ -89,8 +89,8 @@ def test_a_person_can_type_its_name(text: str, name: str) -> None:
         ("dynamodb+http://localhost?verify=1", "no option verify"),
     ],
 )
-def test_a_name_that_cannot_be_is_refused(text: str, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
+def test_any_other_text_is_refused(text: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         StoreUrl.parse(text)
 
 
@@ -110,15 +110,15 @@ async def test_a_url_opens_a_file(tmp_path: Path) -> None:
             await store.put(member(2))
 
 
-async def test_with_verify_a_file_must_be_there_and_fit(tmp_path: Path) -> None:
+async def test_with_verify_a_file_must_exist_and_match_the_design(tmp_path: Path) -> None:
     url = f"file:{tmp_path}/circle.db?tables=verify"
-    more = Table("Another", pk="PK")
+    another = Table("Another", pk="PK")
     with pytest.raises(BadInput, match="There is no store"):
         await open_store(url, [circle])
     assert list(tmp_path.iterdir()) == []
     await (await open_store(f"{tmp_path}/circle.db", [circle])).close()
     with pytest.raises(SchemaRefused, match="Another is absent"):
-        await open_store(url, [circle, more])
+        await open_store(url, [circle, another])
     with pytest.raises(SchemaRefused, match="ReadingCircle: no index GSI9"):
         await open_store(url, [_with_another_index()])
     async with await open_store(url, [circle]) as store:
@@ -126,14 +126,14 @@ async def test_with_verify_a_file_must_be_there_and_fit(tmp_path: Path) -> None:
 
 
 def _with_another_index() -> Table:
-    other = Table("ReadingCircle", pk="PK", sk="SK", ttl="expiresAt", stream=circle.stream)
+    table = Table("ReadingCircle", pk="PK", sk="SK", ttl="expiresAt", stream=circle.stream)
     for index in circle.indexes.values():
-        other.index(index.schema.name, pk=index.schema.pk, sk=index.schema.sk, projection=index.schema.projection)
-    other.index("GSI9", pk="GSI9PK")
-    return other
+        table.index(index.schema.name, pk=index.schema.pk, sk=index.schema.sk, projection=index.schema.projection)
+    table.index("GSI9", pk="GSI9PK")
+    return table
 
 
-def test_without_the_extra_the_file_still_opens_and_dynamodb_says_what_to_install(tmp_path: Path) -> None:
+def test_without_the_extra_a_file_opens_and_dynamodb_names_what_to_install(tmp_path: Path) -> None:
     program = (
         "import asyncio, sys\n"
         "sys.modules['aiobotocore'] = None\n"
@@ -146,6 +146,8 @@ def test_without_the_extra_the_file_still_opens_and_dynamodb_says_what_to_instal
         "except TableError as error:\n"
         "    print(error.code, error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.startswith("lacks_capability ")
-    assert "pip install 'zataku[aws]'" in done.stdout
+    completed = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert completed.stdout.startswith("lacks_capability ")
+    assert "pip install 'zataku[aws]'" in completed.stdout

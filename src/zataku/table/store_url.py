@@ -18,7 +18,7 @@ from zataku.table.store_factory import open_dynamodb, open_embedded
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):")
 _REGION = re.compile(r"[a-z]{2,}(-[a-z]+)+-\d+")
-_KINDS = "Give a path, file:PATH, dynamodb:, dynamodb://REGION or dynamodb+http://HOST:PORT."
+_ACCEPTED_FORMS = "Give a path, file:PATH, dynamodb:, dynamodb://REGION or dynamodb+http://HOST:PORT."
 
 
 class StoreUrl(Struct, frozen=True):
@@ -36,10 +36,10 @@ class StoreUrl(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> "StoreUrl":
-        """The URL that a text holds; any other text is refused with a hint at what could be meant."""
+        """The URL that a text holds; any other text is refused with the accepted forms."""
         text = text.strip()
         if not text:
-            raise BadInput(f"The URL of the store is empty. {_KINDS}")
+            raise BadInput(f"The URL of the store is empty. {_ACCEPTED_FORMS}")
         scheme = _SCHEME.match(text)
         if scheme is None:
             return cls("embedded", path=Path(text))
@@ -50,8 +50,8 @@ class StoreUrl(Struct, frozen=True):
                 return _amazon_url(text)
             case "dynamodb+http" | "dynamodb+https":
                 return _endpoint_url(text)
-            case other:
-                raise BadInput(f"There is no kind of store called {other}. {_KINDS}")
+            case unknown:
+                raise BadInput(f"There is no kind of store called {unknown}. {_ACCEPTED_FORMS}")
 
     @property
     def name(self) -> str:
@@ -111,7 +111,7 @@ def _split(text: str) -> SplitResult:
         parts = urlsplit(text)
         _ = parts.port
     except ValueError as problem:
-        raise BadInput(f"The URL of the store cannot be read: {problem}. {_KINDS}") from None
+        raise BadInput(f"The URL of the store cannot be read: {problem}. {_ACCEPTED_FORMS}") from None
     if "@" in parts.netloc:
         # The text is not repeated: it holds a secret.
         raise BadInput(
@@ -121,18 +121,20 @@ def _split(text: str) -> SplitResult:
     return parts
 
 
-def _options(query: str, *known: str) -> dict[str, str]:
+def _options(query: str, *allowed: str) -> dict[str, str]:
     options = dict(parse_qsl(query, keep_blank_values=True))
     for name in options:
-        if name not in known:
-            raise BadInput(f"The URL has no option {name} here. It takes: {', '.join(known)}.")
+        if name not in allowed:
+            raise BadInput(f"The URL has no option {name} here. It takes: {', '.join(allowed)}.")
     return options
 
 
 def _manage(options: dict[str, str]) -> bool:
     mode = options.get("tables", "manage")
     if mode not in ("manage", "verify"):
-        raise BadInput(f"tables={mode} is not known. tables=manage makes and changes tables, tables=verify never does.")
+        raise BadInput(
+            f"tables={mode} is not known. tables=manage creates and changes tables, tables=verify never does."
+        )
     return mode == "manage"
 
 
