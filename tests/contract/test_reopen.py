@@ -18,7 +18,7 @@ from tests.support.designs.board import (
     votes_of,
 )
 from tests.support.designs.connections import Connection, connections
-from tests.support.store_reads import assert_query_returns, contents, eventually
+from tests.support.store_reads import assert_query_returns, contents, eventually, wait_for_indexes
 from zataku.table import (
     DesignError,
     Entity,
@@ -26,7 +26,6 @@ from zataku.table import (
     Query,
     SchemaRefused,
     Span,
-    Store,
     StoreClosed,
     Table,
     TableError,
@@ -75,10 +74,10 @@ async def test_closing_finishes_pending_writes_or_refuses_them(open_store):
     await asyncio.sleep(0)
     await store.close()
     results = await asyncio.gather(*writes, return_exceptions=True)
-    assert all(isinstance(it, Game | StoreClosed) for it in results)
+    assert all(isinstance(result, Game | StoreClosed) for result in results)
     reopened = await open_store(board)
     stored = await contents(reopened)
-    assert all(stored[repr(it)] == 1 for it in results if isinstance(it, Game))
+    assert all(stored[repr(result)] == 1 for result in results if isinstance(result, Game))
 
 
 async def test_a_store_is_closed_at_the_end_of_its_block(open_store):
@@ -136,15 +135,6 @@ def diary(generation: int, *, local: bool = False, pk: str = "pk") -> tuple[Tabl
     return table, Entry, table.query(returns=Entry)(in_mood) if generation > 1 else None
 
 
-async def wait_for_indexes(store: Store) -> None:
-    await eventually(lambda: _statuses(store), {"active"})
-
-
-async def _statuses(store: Store) -> set[str]:
-    await asyncio.sleep(0.001)
-    return {state.status for state in await store.index_states()}
-
-
 async def test_a_new_global_index_is_filled_with_the_existing_items(open_store):
     first, entry, _ = diary(1)
     store = await open_store(first)
@@ -171,7 +161,7 @@ async def test_an_index_that_is_being_filled_never_returns_part_of_its_items(ope
 
     async def count_results(query: Query) -> int | None:
         try:
-            return len([it async for it in store.each(query)])
+            return len([entry async for entry in store.each(query)])
         except IndexNotReady:
             return None
 
@@ -244,7 +234,7 @@ async def test_a_backup_never_contains_part_of_a_transaction(open_store, tmp_pat
     for at in range(3):
         await store.restore(tmp_path / f"backup{at}.db")
         games = await store.snapshot(*(Game.key(game_id=name) for name in names))
-        assert len({it.current_turn for it in games if it}) == 1
+        assert len({game.current_turn for game in games if game}) == 1
 
 
 @pytest.mark.needs("backups")

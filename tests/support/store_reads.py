@@ -34,6 +34,14 @@ async def assert_query_returns(store: Store, query: Query[Any], *expected: objec
         await eventually(read, list(expected))
 
 
+async def wait_for_indexes(store: Store) -> None:
+    """Wait until every index is filled. An embedded store fills the next part between two calls of its writer."""
+    async with asyncio.timeout(20):
+        while any(state.status != "active" for state in await store.index_states()):
+            for table in store.tables:
+                await store.backend.sweep(store.schema(table), store.clock.now(), limit=0)
+
+
 async def read_pages(store: Store, query: Query[Any], limit: int) -> list[list[Any]]:
     """All pages of a query, none above its limit."""
     pages: list[list[Any]] = []

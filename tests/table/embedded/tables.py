@@ -1,6 +1,5 @@
 """Tables, and a client with short calls, for the tests of the embedded backend."""
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -86,5 +85,6 @@ async def open_store(
 
 
 async def wait_for_index(store: EmbeddedBackend, name: str) -> None:
+    """Wait until the index is filled. The writer fills the next part between two of its calls."""
     while any(state.index == name and state.status != "active" for state in await store.index_states()):
-        await asyncio.sleep(0.001)
+        await store.sweep(PLAIN, 0, limit=0)

@@ -89,7 +89,6 @@ async def test_a_backfill_continues_after_a_restart(path: Path, monkeypatch: pyt
         portions += 1
         if portions > 3:
             # The backfill pauses, as in a process that is stopped here.
-            group.changed = False
             loop.call_soon_threadsafe(paused.set)
             return False
         return original(self, group)

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.stores import EmbeddedLocation
-from tests.support.store_reads import assert_query_returns
+from tests.support.store_reads import assert_query_returns, wait_for_indexes
 from tests.table.migration.room_revisions import (
     Booking,
     Booking1,
@@ -246,10 +246,7 @@ async def test_a_migration_fills_an_index_added_by_a_later_revision(open_store):
     await store.put(Office1(name="Kyoto"))
     await store.close()
     store = await open_store(after)
-    for _ in range(600):
-        if all(state.status == "active" for state in await store.index_states()):
-            break
-        await asyncio.sleep(0.05)
+    await wait_for_indexes(store)
     assert [office async for office in store.each(offices_on(0))] == []
     assert (await migrate(store)).upgraded == 1
     await assert_query_returns(store, offices_on(0), Office(name="Kyoto", floor=0))
