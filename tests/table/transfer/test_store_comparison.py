@@ -8,7 +8,7 @@ from zataku.table.embedded import EmbeddedBackend
 
 
 async def differences(first: port.Backend, second: port.Backend) -> list[Difference]:
-    return [difference async for difference in compare_stores(first, second, [FURNITURE, CURTAINS])]
+    return await compare_stores(first, second, [FURNITURE, CURTAINS])
 
 
 async def test_stores_with_the_same_items_have_no_differences(

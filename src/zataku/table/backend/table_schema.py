@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from zataku.table.backend.values import KeyType
+from zataku.table.backend.values import Item, KeyType, KeyValue
 
 StreamView: TypeAlias = Literal["KEYS_ONLY", "NEW_IMAGE", "OLD_IMAGE", "NEW_AND_OLD_IMAGES"]
 
@@ -96,6 +96,10 @@ class TableSchema(Struct, frozen=True):
     def keys(self) -> tuple[KeyAttribute, ...]:
         """The key attributes in order."""
         return (self.pk,) if self.sk is None else (self.pk, self.sk)
+
+    def key_of(self, item: Item) -> tuple[KeyValue, KeyValue | None]:
+        """The key of an item, which must have all key attributes."""
+        return item[self.pk.name], None if self.sk is None else item[self.sk.name]
 
     def projected(self, index: IndexSchema) -> frozenset[str] | None:
         """The attribute names that an index holds, or None for all."""

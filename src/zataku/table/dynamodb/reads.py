@@ -20,7 +20,6 @@ from zataku.table.dynamodb.consumed_capacity import REPORT_CAPACITY, charge_read
 from zataku.table.dynamodb.expressions import Expressions
 from zataku.table.dynamodb.validation import (
     checked_partition_key,
-    key_of,
     validated_key,
     validated_range,
     wire_key,
@@ -128,9 +127,9 @@ async def _batch_call(
         for wire in cast("list[WireItem]", response.get("Responses", {}).get(name, [])):
             item = item_of(wire)
             row = item if attributes is None else {key: item[key] for key in attributes if key in item}
-            rows[name, key_of(table, item)] = row
+            rows[name, table.key_of(item)] = row
         for key in cast("list[WireItem]", response.get("UnprocessedKeys", {}).get(name, {}).get("Keys", [])):
-            rows[name, key_of(table, item_of(key))] = "unprocessed"
+            rows[name, table.key_of(item_of(key))] = "unprocessed"
 
 
 async def query(client: Client, read: QueryItems, consumed: ConsumedCapacity | None) -> Rows:

@@ -36,11 +36,6 @@ def wire_key(table: TableSchema, key: ItemKey) -> WireItem:
     return wire
 
 
-def key_of(table: TableSchema, item: Item) -> ItemKey:
-    """The key of an item."""
-    return item[table.pk.name], None if table.sk is None else item[table.sk.name]
-
-
 def validated_item(table: TableSchema, raw: Item) -> Item:
     """The item in canonical form, if the table can hold it."""
     item: Item = {}

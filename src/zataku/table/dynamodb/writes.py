@@ -32,7 +32,7 @@ from zataku.table.dynamodb.consumed_capacity import (
     charge_writes,
 )
 from zataku.table.dynamodb.expressions import Expressions
-from zataku.table.dynamodb.validation import check_update, key_of, validated_item, validated_key, wire_key
+from zataku.table.dynamodb.validation import check_update, validated_item, validated_key, wire_key
 from zataku.table.dynamodb.wire import WireItem, item_of, wire_item
 from zataku.table.store.retry import Retry
 
@@ -58,7 +58,7 @@ class PreparedWrite:
         if isinstance(write, PutItem):
             self.operation = "Put"
             self.item = validated_item(table, write.item)
-            self.key = key_of(table, self.item)
+            self.key = table.key_of(self.item)
             self.parameters["Item"] = wire_item(self.item)
         else:
             self.key = validated_key(table, write.key)
@@ -142,7 +142,7 @@ async def batch_write(
 def _request_key(table: TableSchema, request: Parameters) -> ItemKey:
     """The key of the item of an unprocessed request."""
     (content,) = request.values()
-    return key_of(table, item_of(content.get("Item") or content["Key"]))
+    return table.key_of(item_of(content.get("Item") or content["Key"]))
 
 
 class Transactions:

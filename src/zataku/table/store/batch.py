@@ -67,8 +67,5 @@ class Batches:
         return attempts
 
 
-def _item_id(write: PutItem | DeleteItem) -> tuple[object, ...]:
-    if isinstance(write, DeleteItem):
-        return (write.table.name, *write.key)
-    sk = write.table.sk
-    return (write.table.name, write.item[write.table.pk.name], None if sk is None else write.item[sk.name])
+def _item_id(write: PutItem | DeleteItem) -> tuple[str, ItemKey]:
+    return write.table.name, write.key if isinstance(write, DeleteItem) else write.table.key_of(write.item)

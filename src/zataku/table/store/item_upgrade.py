@@ -55,8 +55,7 @@ def upgrade_request(table: TableSchema, upgraded: ItemUpgrade) -> UpdateItem:
         if name not in old or not equal(old[name], value)
     ]
     actions += [ex.Drop((name,)) for name in old if name not in new]
-    key = (old[table.pk.name], None if table.sk is None else old[table.sk.name])
-    return UpdateItem(table, key, tuple(actions), ex.All(tuple(conditions)))
+    return UpdateItem(table, table.key_of(old), tuple(actions), ex.All(tuple(conditions)))
 
 
 class ItemUpgrader:

@@ -188,9 +188,8 @@ def save(schema: TableSchema, entity: E, was: E) -> tuple[E, UpdateItem | None]:
         entity = replace(entity, **{binding.version: version + 1})
     else:
         conditions.extend(_unchanged(name, old) for name in changed)
-    pk = old[schema.pk.name]
-    sk = None if schema.sk is None else old[schema.sk.name]
-    return entity, UpdateItem(schema, (pk, sk), tuple(actions), binding.write_condition(ex.All(tuple(conditions))))
+    condition = binding.write_condition(ex.All(tuple(conditions)))
+    return entity, UpdateItem(schema, schema.key_of(old), tuple(actions), condition)
 
 
 def _same(name: str, old: Item, new: Item) -> bool:

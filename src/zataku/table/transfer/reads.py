@@ -68,20 +68,11 @@ def prefetched_pages(
     strong: bool = True,
     segment: int = 0,
     segments: int = 1,
-    attributes: tuple[str, ...] | None = None,
 ) -> AsyncGenerator[Rows]:
     """The pages of a table or of one of its segments, each requested while the caller processes the one before."""
 
     async def read(start: Position | None) -> Rows:
-        scan = ScanItems(
-            table,
-            start=start,
-            limit=limit,
-            strong=strong,
-            segment=segment,
-            segments=segments,
-            attributes=attributes,
-        )
+        scan = ScanItems(table, start=start, limit=limit, strong=strong, segment=segment, segments=segments)
         return await calls(f"{table.name}.{label}", lambda consumed: backend.scan(scan, consumed))
 
     def request_next(page: Rows | None) -> "asyncio.Future[Rows] | None":

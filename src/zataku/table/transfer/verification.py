@@ -7,7 +7,7 @@ from typing import Any
 
 from zataku.table.backend.errors import CopyDiffers
 from zataku.table.backend.limits import BATCH_GETS
-from zataku.table.backend.port import Backend, GetItem, ItemKey, Row
+from zataku.table.backend.port import Backend, GetItem, Row
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Item, unpack_row
 from zataku.table.store.batch import Batches
@@ -18,20 +18,6 @@ from zataku.table.transfer.reads import TransferProgress, item_batches, prefetch
 
 _BATCH_ITEMS = 10 * BATCH_GETS
 _MAX_NAMED_ITEMS = 5
-
-
-def key_of(table: TableSchema, item: Item) -> ItemKey:
-    """The key of an item."""
-    return item[table.pk.name], None if table.sk is None else item[table.sk.name]
-
-
-async def read_stored_rows(
-    backend: Backend, calls: MeteredCalls, label: str, table: TableSchema, items: list[Item], *, keys_only: bool = False
-) -> list[Row | None]:
-    """The stored rows under the keys of some items, in their order."""
-    attributes = tuple(key.name for key in table.keys) if keys_only else None
-    reads = [GetItem(table, key_of(table, item), strong=True, attributes=attributes) for item in items]
-    return await Batches(backend, calls).get(f"{table.name}.{label}", reads)
 
 
 async def verify_import(
@@ -76,11 +62,13 @@ async def _verify_all_present(
     progress: TransferProgress | None,
 ) -> int:
     """Raise `CopyDiffers` unless the table holds every item of the export; returns how many expired ones are gone."""
+    batches = Batches(backend, calls)
     expired = done = size = 0
     for part in exported.parts:
         async with aclosing(item_batches(part, _BATCH_ITEMS)) as reading:
             async for items in reading:
-                rows = await read_stored_rows(backend, calls, "verify", table, items)
+                reads = [GetItem(table, table.key_of(item), strong=True) for item in items]
+                rows = await batches.get(f"{table.name}.verify", reads)
                 differing, line_bytes = await asyncio.to_thread(_find_differing, items, rows)
                 mismatches = [
                     (item, row) for item, row in differing if row is not None or not _is_expired(table, item, now)
@@ -95,7 +83,7 @@ async def _verify_all_present(
 
 def _differs(table: TableSchema, mismatches: list[tuple[Item, Row | None]]) -> CopyDiffers:
     named = [
-        f"{key_of(table, item)} {'is missing' if row is None else 'differs'}"
+        f"{table.key_of(item)} {'is missing' if row is None else 'differs'}"
         for item, row in mismatches[:_MAX_NAMED_ITEMS]
     ]
     return CopyDiffers(
