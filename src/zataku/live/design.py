@@ -35,7 +35,7 @@ from zataku.live.limits import (
     require_visible,
 )
 from zataku.live.moderation import design as moderation_design
-from zataku.live.moderation.design import A_COMMENT, A_ROOM
+from zataku.live.moderation.design import EXAMPLE_COMMENT, EXAMPLE_ROOM
 from zataku.table import (
     CHECK,
     DELETE,
@@ -85,13 +85,13 @@ class Room(Entity, frozen=True, kw_only=True, rename="camel"):
         require_visible("name of the room", self.name)
 
 
-@rooms.item(example=A_ROOM, budget=Budget(reads=0.5, of="a room"))
+@rooms.item(example=EXAMPLE_ROOM, budget=Budget(reads=0.5, of="a room"))
 def room(room_id: RoomId) -> Key[Room]:
     """One room by its id, to show it."""
     return Room.key(room_id=room_id)
 
 
-@rooms.item(strong=True, example=A_ROOM, budget=Budget(reads=1, of="a room"))
+@rooms.item(strong=True, example=EXAMPLE_ROOM, budget=Budget(reads=1, of="a room"))
 def room_now(room_id: RoomId) -> Key[Room]:
     """One room by its id as stored now, to decide by it."""
     return Room.key(room_id=room_id)
@@ -161,7 +161,7 @@ class Comment(Entity, frozen=True, kw_only=True, rename="camel"):
         require_visible("nickname", self.nickname)
 
 
-@comments.item(example=A_COMMENT, budget=Budget(reads=0.5, of="a comment"))
+@comments.item(example=EXAMPLE_COMMENT, budget=Budget(reads=0.5, of="a comment"))
 def comment(room_id: RoomId, comment_id: CommentId) -> Key[Comment]:
     """One comment by its id."""
     return Comment.key(room_id=room_id, comment_id=comment_id)

@@ -51,7 +51,6 @@ MAX_CAUGHT_UP_COMMENTS = 500
 ACTIONS_PER_SECOND, MAX_ACTION_BURST = 2, 10
 """Upvotes and retractions of one sender: each is a write of its own, for which all other commands wait."""
 MAX_REMEMBERED_SENDERS = 10_000
-MAX_POST_ATTEMPTS = 3
 
 CommentAction: TypeAlias = messages.Upvote | messages.RetractComment
 """A command of the audience about one comment. It waits for the comments of its batch, never the other way round."""
@@ -71,8 +70,8 @@ class Batch:
         self.commands = commands
         self.bodies: list[messages.Command] = [command.body for command in commands]
         self.replies: list[Reply] = [DEFERRED] * len(commands)
-        overtaken = (messages.PostComment, messages.Upvote, messages.RetractComment)
-        ends = (index for index, body in enumerate(self.bodies) if not isinstance(body, overtaken))
+        reorderable = (messages.PostComment, messages.Upvote, messages.RetractComment)
+        ends = (index for index, body in enumerate(self.bodies) if not isinstance(body, reorderable))
         self.end = next(ends, len(commands))
 
     def sender(self, index: int) -> SenderId:
@@ -248,11 +247,11 @@ class LiveRoom(RoomBehaviour[RoomState]):
         self, state: RoomState, batch: Batch, indexes: Sequence[int], comment_id: CommentId, now: float
     ) -> Outcome[RoomState]:
         ballot = admit_voters(state.moderation, comment_id, [(index, batch.sender(index)) for index in indexes])
-        known = state.moderation.votes.get(comment_id, 0)
+        votes_before = state.moderation.votes.get(comment_id, 0)
         result = await self._upvote(
-            state.room.room_id, comment_id, list(ballot.voters), now, state.epoch, is_first=known == 0
+            state.room.room_id, comment_id, list(ballot.voters), now, state.epoch, is_first=votes_before == 0
         )
-        upvoted = messages.Upvoted(comment_id=comment_id, votes=known + len(result.counted))
+        upvoted = messages.Upvoted(comment_id=comment_id, votes=votes_before + len(result.counted))
         for index, error in ballot.errors.items():
             batch.replies[index] = error
         for sender, index in ballot.voters.items():
@@ -278,13 +277,13 @@ class LiveRoom(RoomBehaviour[RoomState]):
     async def _moderate(
         self, state: RoomState, batch: Batch, index: int, action: messages.ModerationAction, now: float
     ) -> Outcome[RoomState]:
-        moderated = await self._moderator.act(state, batch.commands[index].sender, action, now)
-        batch.replies[index] = messages.ModerationResult(entry=moderated.entry)
-        events = _events(moderated.events)
-        if moderated.entry is not None:
+        moderation = await self._moderator.execute(state, batch.commands[index].sender, action, now)
+        batch.replies[index] = messages.ModerationResult(entry=moderation.entry)
+        events = _events(moderation.events)
+        if moderation.entry is not None:
             host = frozenset({AccountId(state.room.host_id)})
-            events.append(Event(_encode(messages.Moderated(entry=moderated.entry)), recipients=host))
-        return Outcome(state=moderated.state, events=events, replies=batch.replies)
+            events.append(Event(_encode(messages.Moderated(entry=moderation.entry)), recipients=host))
+        return Outcome(state=moderation.state, events=events, replies=batch.replies)
 
     async def _close_room(self, state: RoomState, batch: Batch, index: int, now: float) -> Outcome[RoomState]:
         """Close the room. The commands after it are refused, as in every closed room."""

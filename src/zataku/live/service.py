@@ -166,7 +166,7 @@ class LiveRooms:
     async def moderate(
         self, sender: Identity, room_id: str, action: messages.ModerationAction
     ) -> messages.ModerationResult:
-        """Carry out an action of the host. Comments of a closed room can still be marked and deleted."""
+        """Execute an action of the host. Comments of a closed room can still be marked and deleted."""
         try:
             return await self._ask(sender, room_id, action, messages.ModerationResult)
         except Conflict as refused:
@@ -175,10 +175,10 @@ class LiveRooms:
         room = await self._hosted_room(sender, room_id)
         state = RoomState(room=room, epoch=room.epoch or 0, moderation=await self._moderation.state(room.room_id))
         try:
-            moderated = await self._moderator.act(state, sender, action, self._context.clock.now(), is_open=False)
+            outcome = await self._moderator.execute(state, sender, action, self._context.clock.now(), is_open=False)
         except StaleRoom:
             raise room_busy() from None
-        return messages.ModerationResult(entry=moderated.entry)
+        return messages.ModerationResult(entry=outcome.entry)
 
     async def close_room(self, sender: Identity, room_id: str) -> messages.RoomView:
         """Close a room for good, for its host."""

@@ -117,8 +117,8 @@ def take_room(room_id: RoomId) -> Plan[Room]:
     Writes of earlier owners fail from now on: none of their comments comes after the first of this owner, and what
     `blocks_of` returns then is final. When the reply is lost, the room is taken again, at most 99,999 times in all.
     """
-    not_last = owner_epoch.missing() | owner_epoch.below(MAX_EPOCH)
-    return Plan(update(Room.key(room_id=room_id), owner_epoch.add(1), when=IS_OPEN & not_last))
+    has_next_epoch = owner_epoch.missing() | owner_epoch.below(MAX_EPOCH)
+    return Plan(update(Room.key(room_id=room_id), owner_epoch.add(1), when=IS_OPEN & has_next_epoch))
 
 
 # Comments
@@ -152,16 +152,16 @@ def post_comments(posted: list[Comment], epoch: Epoch) -> Plan[Comment]:
     return Plan(first, *others, check(Room.key(room_id=posted[0].room_id), accepts_comments))
 
 
-def _require_count(name: str, items: Sequence[object], most: int) -> None:
-    if not 1 <= len(items) <= most:
-        raise InvalidBatch(f"A write has 1 to {most} {name}, not {len(items)}. Leave the rest for the next")
+def _require_count(name: str, items: Sequence[object], max_count: int) -> None:
+    if not 1 <= len(items) <= max_count:
+        raise InvalidBatch(f"A write has 1 to {max_count} {name}, not {len(items)}. Leave the rest for the next")
 
 
 def _require_numbers(posted: list[Comment], epoch: Epoch) -> None:
     if len({comment.room_id for comment in posted}) > 1:
         raise InvalidBatch("The comments are of different rooms. Write the comments of each room separately")
     numbers = [divmod(int(comment.seq or 0), MAX_COMMENT_NUMBER + 1) for comment in posted]
-    if any(given_in != epoch or number < 1 for given_in, number in numbers):
+    if any(given_epoch != epoch or number < 1 for given_epoch, number in numbers):
         raise InvalidBatch(f"A comment has a number that is not of epoch {epoch}. Give each the owner's own")
     if any(after != before + 1 for (_, before), (_, after) in pairwise(numbers)):
         raise InvalidBatch(
@@ -177,9 +177,9 @@ def remove_own_comment(
 
     In an open room the owner does so, with its epoch; in a closed room there is none.
     """
-    mine = sender.equals(sender_id) & posted_at.at_least(instant_ms(now - RETRACTION_SECONDS))
+    is_removable = sender.equals(sender_id) & posted_at.at_least(instant_ms(now - RETRACTION_SECONDS))
     return Plan(
-        delete(Comment.key(room_id=room_id, comment_id=comment_id), when=mine),
+        delete(Comment.key(room_id=room_id, comment_id=comment_id), when=is_removable),
         put(Mark(room_id=room_id, mark="DELETED", comment_id=comment_id, at=instant_ms(now))),
         *clear_comment(room_id, comment_id),
         check(Room.key(room_id=room_id), status.equals("CLOSED") if epoch is None else _is_owned(epoch)),

@@ -32,7 +32,7 @@ from zataku.table import ResultUnknown, Store, TableError, TransactionCancelled
 MAX_ATTEMPTS = 3
 
 
-class Posted(msgspec.Struct, frozen=True, kw_only=True):
+class PostResult(msgspec.Struct, frozen=True, kw_only=True):
     """The result of a batch of comments: the room after it, replies by the index of their command, and events.
 
     Submissions without a reply have to come again. `closed` is set when the room turned out to be closed.
@@ -52,7 +52,7 @@ class PostCommentFunction(Function):
         self._moderation = GetRoomModerationFunction(store)
         self._own = OwnRoomFunction(store)
 
-    async def __call__(self, state: RoomState, submissions: Sequence[Submission], now: float) -> Posted:
+    async def __call__(self, state: RoomState, submissions: Sequence[Submission], now: float) -> PostResult:
         """Store the comments that the room accepts, all of them or none.
 
         Raises `ResultUnknown` when it cannot be found out whether they are stored, `LostRoom` and `StaleRoom` when the
@@ -66,7 +66,7 @@ class PostCommentFunction(Function):
         if retried or selection.refused:
             drafts = await self._drop_stored(state, selection, retried, replies)
         if not drafts:
-            return Posted(state=state, replies=replies)
+            return PostResult(state=state, replies=replies)
         return await self._store_drafts(state, drafts, replies, now)
 
     async def _drop_stored(
@@ -87,7 +87,7 @@ class PostCommentFunction(Function):
 
     async def _store_drafts(
         self, state: RoomState, drafts: list[Draft], replies: dict[int, CommentView | RequestError], now: float
-    ) -> Posted:
+    ) -> PostResult:
         epoch, attempts = state.epoch, 0
         while drafts and attempts < MAX_ATTEMPTS:
             comments = number_comments(state, drafts)
@@ -114,9 +114,9 @@ class PostCommentFunction(Function):
             replies |= {draft.index: view for draft, view in zip(drafts, views, strict=True)}
             # After a change of the epoch every client gets a snapshot, which has the comments.
             events = [CommentPosted(comment=view) for view in views] if state.epoch == epoch else []
-            return Posted(state=state, replies=replies, events=events)
+            return PostResult(state=state, replies=replies, events=events)
         error = Unavailable("This could not be stored just now. Try again in a moment.")
-        return Posted(state=state, replies={**replies, **{draft.index: error for draft in drafts}})
+        return PostResult(state=state, replies={**replies, **{draft.index: error for draft in drafts}})
 
     async def _drop_taken_ids(
         self,
@@ -142,7 +142,7 @@ class PostCommentFunction(Function):
         drafts: list[Draft],
         cancelled: TransactionCancelled,
         replies: dict[int, CommentView | RequestError],
-    ) -> Posted:
+    ) -> PostResult:
         """Refuse comments of which none was stored, by the state of the room or for a conflict with other writers."""
         if cancelled.conflict:
             error = room_busy()
@@ -156,8 +156,8 @@ class PostCommentFunction(Function):
                 raise StaleRoom(state.room.room_id) from cancelled
         replies |= {draft.index: error for draft in drafts}
         if state.room.status == "CLOSED":
-            return Posted(state=state, replies=replies, events=[RoomClosed()], closed=error)
-        return Posted(state=state, replies=replies)
+            return PostResult(state=state, replies=replies, events=[RoomClosed()], closed=error)
+        return PostResult(state=state, replies=replies)
 
     async def _stored(self, state: RoomState, comment_ids: Sequence[CommentId]) -> dict[CommentId, Comment]:
         keys = [Comment.key(room_id=state.room.room_id, comment_id=it) for it in dict.fromkeys(comment_ids)]

@@ -25,8 +25,8 @@ from zataku.live.limits import (
 from zataku.table import Budget, Entity, InKey, InstantMs, Key, Span, Table
 
 # Example arguments of access patterns, where an id must be a UUID.
-A_ROOM = {"room_id": "456e7890-e89b-42d3-a456-426614174001"}
-A_COMMENT = {**A_ROOM, "comment_id": "0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"}
+EXAMPLE_ROOM = {"room_id": "456e7890-e89b-42d3-a456-426614174001"}
+EXAMPLE_COMMENT = {**EXAMPLE_ROOM, "comment_id": "0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"}
 
 moderation = Table("LiveComment-Moderation-{env}", pk="roomId", sk="entry", transactions=True)
 # All that the host's view shows sorts before the reactions and the single upvotes, which are many.
@@ -149,7 +149,7 @@ def upvotes_in(room_id: RoomId) -> Span:
     return moderation.partition(room_id).begins_with("COUNT#")
 
 
-@moderation.item(strong=True, example=A_COMMENT, budget=Budget(reads=1, of="a question"))
+@moderation.item(strong=True, example=EXAMPLE_COMMENT, budget=Budget(reads=1, of="a question"))
 def upvotes_on(room_id: RoomId, comment_id: CommentId) -> Key[Upvotes]:
     """The upvote count of one comment."""
     return Upvotes.key(room_id=room_id, comment_id=comment_id)

@@ -1,4 +1,4 @@
-"""Carries out the host's actions: each is stored together with its log entry, and then published."""
+"""Executes the host's actions: each is stored together with its log entry, and then published."""
 
 from collections.abc import Sequence
 from uuid import uuid4
@@ -31,8 +31,8 @@ from zataku.realtime.rooms.behaviour import StaleRoom
 from zataku.table import Store, TransactionCancelled
 
 
-class Moderated(msgspec.Struct, frozen=True):
-    """The result of an action: the room after it, the events for all subscribers, and its log entry for the host.
+class ModerationOutcome(msgspec.Struct, frozen=True):
+    """The outcome of an action: the room after it, the events for all subscribers, and its log entry for the host.
 
     Without an entry nothing has changed.
     """
@@ -49,10 +49,10 @@ class Moderator:
         self._moderate = ModerateRoomFunction(store)
         self._comments = GetRoomCommentsFunction(store)
 
-    async def act(
+    async def execute(
         self, state: RoomState, sender: Identity, action: messages.ModerationAction, now: float, *, is_open: bool = True
-    ) -> Moderated:
-        """Carry out an action. In a closed room, only marks and deletions are possible, and no epoch is checked.
+    ) -> ModerationOutcome:
+        """Execute an action. In a closed room, only marks and deletions are possible, and no epoch is checked.
 
         Raises `RequestError` when the action is refused, `StaleRoom` when the room or the comment has changed.
         """
@@ -66,7 +66,7 @@ class Moderator:
         )
         change = await self._change(state, host_action, action, state.epoch if is_open else None)
         if change is None:
-            return Moderated(state)
+            return ModerationOutcome(state)
         try:
             await self._moderate(change.plan, now)
         except TransactionCancelled as cancelled:
@@ -80,7 +80,7 @@ class Moderator:
             subject=change.subject,
             about=change.about,
         )
-        return Moderated(replace(change.state, last_action_at=at), change.events, entry)
+        return ModerationOutcome(replace(change.state, last_action_at=at), change.events, entry)
 
     async def _change(
         self, state: RoomState, host_action: HostAction, action: messages.ModerationAction, epoch: Epoch | None
