@@ -62,6 +62,18 @@ async def application(tmp_path_factory: pytest.TempPathFactory, web: Path) -> As
 
 
 MakeClient = Callable[..., httpx.AsyncClient]
+PASSWORD = "a long enough one"
+
+
+async def sign_up(browser: httpx.AsyncClient, name: str) -> None:
+    """Sign a browser up under a name."""
+    created = await browser.post("/api/accounts", json={"name": name, "password": PASSWORD})
+    assert created.status_code == 201, created.text
+
+
+async def create_key(browser: httpx.AsyncClient, *scopes: str) -> httpx.Response:
+    """The response to the request for an API key of a signed-in browser."""
+    return await browser.post("/api/keys", json={"password": PASSWORD, "label": "robot", "scopes": scopes})
 
 
 @pytest_asyncio.fixture(loop_scope="module")

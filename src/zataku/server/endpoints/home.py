@@ -37,7 +37,7 @@ async def publish_room_changes(context: AppContext, kinds: Sequence[str]) -> Non
 
 
 def home_state_type(systems: Sequence[System]) -> type[msgspec.Struct]:
-    """The response of /api/home: the card of each system by its name, null where it failed."""
+    """The response of /api/home: the card of each system by its name; null where it failed or the scope is missing."""
     return msgspec.defstruct(
         "HomeState",
         [(system.name, system.home_card | None) for system in systems],
@@ -53,18 +53,21 @@ def home_route(systems: Sequence[System], plugins: Mapping[str, Plugin], topics:
     topics.declare(TOPIC, _admit_everyone)
     state_type = home_state_type(systems)
 
-    async def card(name: str, identity: Identity) -> msgspec.Struct | None:
+    async def card(system: System, identity: Identity) -> msgspec.Struct | None:
+        # A card may show what is private to the account, so that an API key needs the scope to read the system.
+        read_scope, _ = system.scopes
+        if not identity.may(read_scope):
+            return None
         try:
-            return await plugins[name].home(identity)
+            return await plugins[system.name].home(identity)
         except Exception as problem:
-            log.warning("home_card_failed", system=name, exc_info=problem)
+            log.warning("home_card_failed", system=system.name, exc_info=problem)
             return None
 
     async def home(identity: NamedDependency[SkipValidation[Identity]]) -> msgspec.Struct:
         """The state of each system as its object on the home page shows it; null where it is not available."""
-        names = [system.name for system in systems]
-        cards = await asyncio.gather(*(card(name, identity) for name in names))
-        return state_type(**dict(zip(names, cards, strict=True)))
+        cards = await asyncio.gather(*(card(system, identity) for system in systems))
+        return state_type(**dict(zip((system.name for system in systems), cards, strict=True)))
 
     # Litestar reads the annotation, and the type depends on the systems.
     home.__annotations__["return"] = state_type
