@@ -11,8 +11,8 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from tests.realtime.sockets.memory_connection import MemoryConnection
-from tests.server.conftest import PUBLIC, MakeClient
-from tests.server.sixth_system.system import DEMO_OWNER, SYSTEM, quotes_of, recorded
+from tests.server.conftest import PUBLIC, MakeClient, create_key, sign_up
+from tests.server.sixth_system.system import DEMO_OWNER, SYSTEM, Read, quotes_of, recorded
 from zataku.clock import AdvanceableClock, now_ms
 from zataku.errors import Forbidden
 from zataku.platform.identity import Identity
@@ -27,7 +27,6 @@ from zataku.server.typescript.generate import current_types
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 DEADLINE = 10.0
-PASSWORD = "a long enough one"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -39,15 +38,6 @@ async def application(tmp_path_factory: pytest.TempPathFactory, web: Path) -> As
         settings, public_url=PUBLIC, loopback=loopback, web_folder=web, systems=(*SYSTEMS, SYSTEM)
     ) as opened:
         yield opened
-
-
-async def sign_up(browser: httpx.AsyncClient, name: str) -> None:
-    created = await browser.post("/api/accounts", json={"name": name, "password": PASSWORD})
-    assert created.status_code == 201, created.text
-
-
-async def make_key(browser: httpx.AsyncClient, *scopes: str) -> httpx.Response:
-    return await browser.post("/api/keys", json={"password": PASSWORD, "label": "robot", "scopes": scopes})
 
 
 async def test_the_routes_store_and_read(browser: httpx.AsyncClient) -> None:
@@ -67,7 +57,7 @@ async def test_a_key_needs_the_scopes_of_the_system(browser: httpx.AsyncClient, 
     await sign_up(browser, "Quoter")
     keys = {}
     for scope in ("quotes:read", "quotes:write", "live:read"):
-        created = await make_key(browser, scope)
+        created = await create_key(browser, scope)
         assert created.status_code == 201, created.text
         keys[scope] = make_client(authorization=f"Bearer {created.json()['key']}")
     assert (await keys["quotes:read"].get("/api/quotes")).status_code == 200
@@ -78,7 +68,7 @@ async def test_a_key_needs_the_scopes_of_the_system(browser: httpx.AsyncClient, 
         await keys["live:read"].get("/api/quotes"),
     ):
         assert (refused.status_code, refused.json()["error"]["code"]) == (403, "scope_missing")
-    unknown = await make_key(browser, "chess:read")
+    unknown = await create_key(browser, "chess:read")
     assert (unknown.status_code, unknown.json()["error"]["code"]) == (400, "invalid")
 
 
@@ -97,12 +87,17 @@ async def test_the_operations_are_documented_under_the_tag_of_the_system(make_cl
     assert "quotes" in document["components"]["schemas"]["HomeState"]["properties"]
 
 
-async def test_requests_tables_and_rooms_are_measured(browser: httpx.AsyncClient, make_client: MakeClient) -> None:
+async def test_requests_tables_and_rooms_are_measured(
+    application: Application, browser: httpx.AsyncClient, make_client: MakeClient
+) -> None:
+    rooms = application.services.context.rooms
     await browser.get("/api/quotes")
+    await rooms.execute("quotes/board", Identity(account_id=AccountId("a"), role="user", language="en"), Read())
     metrics = (await make_client(authorization="Bearer prometheus").get("/metrics")).text
     assert 'zataku_requests_total{method="GET",route="/api/quotes",status="200"}' in metrics
     assert "SixthQuotes" in metrics
-    assert "zataku_rooms_running" in metrics
+    assert f"zataku_rooms_running {float(len(rooms.running('quotes')) + len(rooms.running('live')))}\n" in metrics
+    assert len(rooms.running("quotes")) == 1
 
 
 async def test_the_room_takes_commands_and_needs_the_scopes_of_the_system(application: Application) -> None:
@@ -155,7 +150,8 @@ async def test_a_removed_account_leaves_nothing_in_the_system(
 
 async def test_the_web_pages_get_the_entry_of_the_system() -> None:
     types = await current_types((*SYSTEMS, SYSTEM))
-    assert 'export type SystemName = "drawing" | "othello" | "ranking" | "live" | "kifu" | "quotes";' in types
+    names = " | ".join(f'"{system.name}"' for system in (*SYSTEMS, SYSTEM))
+    assert f"export type SystemName = {names};" in types
     assert '{"path": "/quotes/:quoteId", "component": "quotes", "isRoom": true}' in types
     assert '"scopes": ["quotes:read", "quotes:write"]' in types
     assert "  quotes: QuotesHome | null;" in types

@@ -5,17 +5,9 @@ import re
 import httpx
 import pytest
 
-from tests.server.conftest import MakeClient
+from tests.server.conftest import MakeClient, create_key, sign_up
 
-DEADLINE = 10.0
-PASSWORD = "a long enough one"
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-
-async def sign_up(browser: httpx.AsyncClient, name: str) -> httpx.AsyncClient:
-    created = await browser.post("/api/accounts", json={"name": name, "password": PASSWORD})
-    assert created.status_code == 201, created.text
-    return browser
 
 
 async def test_a_new_caller_becomes_a_guest_and_stays_the_same(browser: httpx.AsyncClient) -> None:
@@ -39,10 +31,8 @@ async def test_a_page_of_another_site_cannot_write_with_the_cookies_of_a_user(br
 async def test_a_key_authenticates_a_program_and_a_bad_one_does_not_make_a_guest(
     browser: httpx.AsyncClient, make_client: MakeClient
 ) -> None:
-    user = await sign_up(browser, "Keymaker")
-    created = await user.post(
-        "/api/keys", json={"password": PASSWORD, "label": "robot", "scopes": ["live:read", "live:write"]}
-    )
+    await sign_up(browser, "Keymaker")
+    created = await create_key(browser, "live:read", "live:write")
     assert created.status_code == 201, created.text
     robot = make_client(authorization=f"Bearer {created.json()['key']}")
     assert (await robot.get("/api/me")).json()["name"] == "Keymaker"
@@ -75,11 +65,11 @@ async def test_dropping_cookies_does_not_evade_the_write_limit(make_client: Make
 async def test_the_scopes_of_a_key_are_checked_before_its_body_is_read(
     browser: httpx.AsyncClient, make_client: MakeClient
 ) -> None:
-    await browser.post("/api/accounts", json={"name": "Scoper", "password": PASSWORD})
+    await sign_up(browser, "Scoper")
     new_key = {"label": "robot", "scopes": ["live:read"]}
     wrong = await browser.post("/api/keys", json={"password": "a wrong one", **new_key})
     assert (wrong.status_code, wrong.json()["error"]["code"]) == (403, "wrong_password")
-    created = await browser.post("/api/keys", json={"password": PASSWORD, **new_key})
+    created = await create_key(browser, "live:read")
     robot = make_client(authorization=f"Bearer {created.json()['key']}")
     refused = await robot.post("/api/live/rooms", content=b"nonsense")
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "scope_missing")

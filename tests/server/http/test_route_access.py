@@ -14,7 +14,7 @@ from litestar.routes import HTTPRoute
 from msgspec import Raw
 
 from tests.realtime.sockets.memory_connection import MemoryConnection
-from tests.server.conftest import PUBLIC
+from tests.server.conftest import PASSWORD, PUBLIC
 from zataku.accounts.route_access import PUBLIC as PUBLIC_ACCESS
 from zataku.accounts.route_access import RouteAccess
 from zataku.accounts.secrets import Secret
@@ -30,8 +30,6 @@ from zataku.server.http.origins import Origins
 from zataku.server.http.routes import build_litestar
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-
-PASSWORD = "a long enough one"
 
 
 class Outcomes(NamedTuple):

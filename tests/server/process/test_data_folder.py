@@ -6,24 +6,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.server.conftest import PUBLIC, MakeClient
+from tests.server.conftest import PASSWORD, PUBLIC, MakeClient, sign_up
 from zataku.accounts.administration import CONTROL_FILE
 from zataku.server.app import Application
 from zataku.server.process.data_folder import read_session_cutoff
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-
 DEADLINE = 10.0
-
-
-PASSWORD = "a long enough one"
-
-
-async def sign_up(browser: httpx.AsyncClient, name: str) -> httpx.AsyncClient:
-    created = await browser.post("/api/accounts", json={"name": name, "password": PASSWORD})
-    assert created.status_code == 201, created.text
-    return browser
 
 
 async def test_the_command_line_needs_the_token_and_this_machine(
@@ -51,7 +41,7 @@ async def test_a_restored_backup_does_not_bring_sessions_back(
     browser: httpx.AsyncClient, make_client: MakeClient, application: Application
 ) -> None:
     accounts, folder = application.services.accounts.accounts, application.services.settings.folder
-    await browser.post("/api/accounts", json={"name": "Keeper", "password": PASSWORD})
+    await sign_up(browser, "Keeper")
     keeper = await accounts.find("Keeper")
     assert keeper is not None
     await accounts.grant_admin(keeper, admin=True)
