@@ -44,5 +44,5 @@ def fold(text: str) -> str:
 
     The result may be longer: ß becomes ss, and U+FDFA becomes eighteen characters.
     """
-    once = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())
-    return unicodedata.normalize("NFKC", once.casefold())
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())
+    return unicodedata.normalize("NFKC", folded.casefold())

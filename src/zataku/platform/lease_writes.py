@@ -13,7 +13,7 @@ from zataku.platform.limits import (
 from zataku.table import Budget, Condition, Millis, Plan, path, put, update
 
 _HELD = Lease(name="room/drawing/7F3K9Q", owner=OwnerId("web-1"), until=1, epoch=1, expires_at=1)
-_TAKEN = {"found": _HELD, "name": _HELD.name, "owner": OwnerId("web-2"), "now": 2, "until": 3}
+_TAKEN = {"current": _HELD, "name": _HELD.name, "owner": OwnerId("web-2"), "now": 2, "until": 3}
 
 lease_owner = path(Lease, lambda it: it.owner)
 lease_until = path(Lease, lambda it: it.until)
@@ -22,32 +22,32 @@ lease_expires = path(Lease, lambda it: it.expires_at)
 
 
 @platform.write(budget=Budget(writes=1), example=_TAKEN)
-def take_lease(found: Lease | None, name: LeaseName, owner: Owner, now: Millis, until: Millis) -> Plan[Lease]:
+def take_lease(current: Lease | None, name: LeaseName, owner: Owner, now: Millis, until: Millis) -> Plan[Lease]:
     """A process takes a lease that is free, has lapsed, or is its own. Of many processes one gets it.
 
-    `found` is the lease as it was read. The epoch goes up by one when the lease changes hands, also after a release,
+    `current` is the lease as it was read. The epoch goes up by one when the lease changes hands, also after a release,
     whatever the clocks say; an owner that takes its own lease again keeps its epoch.
     """
     if until <= now:
         raise ValueError("A lease ends after it begins.")
-    if found is not None and found.name != name:
+    if current is not None and current.name != name:
         raise ValueError("The lease that was read is not the one to take.")
     expires_at = expiry(until, LEASE_ITEM_TTL)
-    if found is None:
+    if current is None:
         first = Lease(name=name, owner=owner, until=until, epoch=now // SECOND, expires_at=expires_at)
         return Plan(put(first, if_absent=True))
-    if found.owner == owner:
-        return renew_lease(found, until)
-    if found.owner is not None and found.until > now:
+    if current.owner == owner:
+        return renew_lease(current, until)
+    if current.owner is not None and current.until > now:
         raise LeaseHeld("Another process holds the lease. Try again when it has lapsed.")
     edits = (
         lease_owner.set(owner),
         lease_until.set(until),
-        lease_epoch.set(found.epoch + 1),
+        lease_epoch.set(current.epoch + 1),
         lease_expires.set(expires_at),
     )
     free = lease_owner.missing() | lease_until.at_most(now)
-    return Plan(update(Lease.key(name=name), *edits, when=lease_epoch.equals(found.epoch) & free))
+    return Plan(update(Lease.key(name=name), *edits, when=lease_epoch.equals(current.epoch) & free))
 
 
 @platform.write(budget=Budget(writes=1), example={"held": _HELD})

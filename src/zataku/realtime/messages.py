@@ -16,11 +16,11 @@ from msgspec import Raw
 from zataku.errors import Problem
 
 
-class _Up(msgspec.Struct, frozen=True, kw_only=True, tag_field="t", rename="camel", forbid_unknown_fields=True):
+class _FromClient(msgspec.Struct, frozen=True, kw_only=True, tag_field="t", rename="camel", forbid_unknown_fields=True):
     pass
 
 
-class _Down(msgspec.Struct, frozen=True, kw_only=True, tag_field="t", rename="camel", omit_defaults=True):
+class _ToClient(msgspec.Struct, frozen=True, kw_only=True, tag_field="t", rename="camel", omit_defaults=True):
     pass
 
 
@@ -34,7 +34,7 @@ class Position(msgspec.Struct, frozen=True):
 # From the client
 
 
-class Join(_Up, frozen=True, kw_only=True, tag="join"):
+class Join(_FromClient, frozen=True, kw_only=True, tag="join"):
     """Subscribe to a topic, from `at` if there is one; `since` is what the system calls the last thing seen."""
 
     id: int
@@ -43,13 +43,13 @@ class Join(_Up, frozen=True, kw_only=True, tag="join"):
     since: str | None = None
 
 
-class Leave(_Up, frozen=True, kw_only=True, tag="leave"):
+class Leave(_FromClient, frozen=True, kw_only=True, tag="leave"):
     """Unsubscribe from a topic."""
 
     to: str
 
 
-class CommandMessage(_Up, frozen=True, kw_only=True, tag="do"):
+class CommandMessage(_FromClient, frozen=True, kw_only=True, tag="do"):
     """A durable command: answered by `done` when it is stored, or by `refused`."""
 
     id: int
@@ -57,7 +57,7 @@ class CommandMessage(_Up, frozen=True, kw_only=True, tag="do"):
     what: Raw
 
 
-class TransientMessage(_Up, frozen=True, kw_only=True, tag="pass"):
+class TransientMessage(_FromClient, frozen=True, kw_only=True, tag="pass"):
     """A transient command: executed at once and never answered."""
 
     to: str
@@ -70,20 +70,20 @@ ClientMessage: TypeAlias = Join | Leave | CommandMessage | TransientMessage
 # To the client
 
 
-class Welcome(_Down, frozen=True, kw_only=True, tag="welcome"):
+class Welcome(_ToClient, frozen=True, kw_only=True, tag="welcome"):
     """The first message: the server's time, and the time between two heartbeats, in milliseconds."""
 
     now: int
     beat: int
 
 
-class HeartbeatMessage(_Down, frozen=True, kw_only=True, tag="beat"):
+class HeartbeatMessage(_ToClient, frozen=True, kw_only=True, tag="beat"):
     """The heartbeat, with the server's time in milliseconds."""
 
     now: int
 
 
-class Joined(_Down, frozen=True, kw_only=True, tag="joined"):
+class Joined(_ToClient, frozen=True, kw_only=True, tag="joined"):
     """The subscription has started. Without a snapshot, the events after the client's position follow."""
 
     id: int
@@ -94,21 +94,21 @@ class Joined(_Down, frozen=True, kw_only=True, tag="joined"):
     here: int | None = None
 
 
-class CommandDone(_Down, frozen=True, kw_only=True, tag="done"):
+class CommandDone(_ToClient, frozen=True, kw_only=True, tag="done"):
     """A command is executed and stored."""
 
     id: int
     result: Raw | None = None
 
 
-class CommandRefused(_Down, frozen=True, kw_only=True, tag="refused"):
+class CommandRefused(_ToClient, frozen=True, kw_only=True, tag="refused"):
     """A command or a join was refused and changed nothing."""
 
     id: int
     error: Problem
 
 
-class Events(_Down, frozen=True, kw_only=True, tag="events"):
+class Events(_ToClient, frozen=True, kw_only=True, tag="events"):
     """The events of a room after one `seq` and up to another, without those for other recipients."""
 
     to: str
@@ -118,14 +118,14 @@ class Events(_Down, frozen=True, kw_only=True, tag="events"):
     events: list[Raw]
 
 
-class TransientBroadcast(_Down, frozen=True, kw_only=True, tag="passing"):
+class TransientBroadcast(_ToClient, frozen=True, kw_only=True, tag="passing"):
     """Transient events of a room, or the events of a topic; they are not stored."""
 
     to: str
     events: list[Raw]
 
 
-class Snapshot(_Down, frozen=True, kw_only=True, tag="snapshot"):
+class Snapshot(_ToClient, frozen=True, kw_only=True, tag="snapshot"):
     """The state of a room: the client was too slow, or another process acquired the room."""
 
     to: str
@@ -133,33 +133,33 @@ class Snapshot(_Down, frozen=True, kw_only=True, tag="snapshot"):
     snapshot: Raw
 
 
-class EventsMissed(_Down, frozen=True, kw_only=True, tag="missed"):
+class EventsMissed(_ToClient, frozen=True, kw_only=True, tag="missed"):
     """Events of a topic were dropped. Fetch its data again."""
 
     to: str
 
 
-class Presence(_Down, frozen=True, kw_only=True, tag="presence"):
+class Presence(_ToClient, frozen=True, kw_only=True, tag="presence"):
     """How many people are in a room."""
 
     to: str
     here: int
 
 
-class TopicClosed(_Down, frozen=True, kw_only=True, tag="gone"):
+class TopicClosed(_ToClient, frozen=True, kw_only=True, tag="gone"):
     """The subscription has ended: the topic is closed or cannot be served. Join again only after `unavailable`."""
 
     to: str
     error: Problem
 
 
-class Reconnect(_Down, frozen=True, kw_only=True, tag="come_back"):
+class Reconnect(_ToClient, frozen=True, kw_only=True, tag="come_back"):
     """The server is stopping. Open a new socket after so many milliseconds."""
 
     after: int
 
 
-class MessageRejected(_Down, frozen=True, kw_only=True, tag="wrong"):
+class MessageRejected(_ToClient, frozen=True, kw_only=True, tag="wrong"):
     """A message could not be read or exceeded a limit. The socket is closed when this continues."""
 
     error: Problem

@@ -43,19 +43,19 @@ class RoomPresence:
 
     def add(self, process: str, accounts: Iterable[AccountId], now: float) -> None:
         """Accounts are connected to a process."""
-        known = self._by_process.setdefault(process, set())
+        connected = self._by_process.setdefault(process, set())
         self._received_at[process] = now
         for account in accounts:
-            if account not in known:
-                known.add(account)
+            if account not in connected:
+                connected.add(account)
                 self._connections[account] += 1
 
     def remove(self, process: str, accounts: Iterable[AccountId]) -> None:
         """Accounts have disconnected from a process."""
-        known = self._by_process.get(process, set())
+        connected = self._by_process.get(process, set())
         for account in accounts:
-            if account in known:
-                known.discard(account)
+            if account in connected:
+                connected.discard(account)
                 self._connections[account] -= 1
                 if not self._connections[account]:
                     del self._connections[account]

@@ -259,7 +259,9 @@ class FlushQueue:
 
 
 def _has_queued(socket: Socket) -> bool:
-    return socket.queue is not None or any(it.queued_for(socket) for it in socket.subscriptions.values())
+    return socket.queue is not None or any(
+        subscribers.queued_for(socket) for subscribers in socket.subscriptions.values()
+    )
 
 
 def _all_queued(socket: Socket) -> list[QueuedFrame]:

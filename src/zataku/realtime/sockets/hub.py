@@ -58,7 +58,7 @@ class Hub:
 
     async def start(self, catch_up: CatchUp) -> None:
         """Start the heartbeat. `catch_up` brings slow readers up to date when they have drained."""
-        self._slow_readers.use(catch_up)
+        self._slow_readers.set_catch_up(catch_up)
         self._heartbeat.start()
 
     async def stop(self) -> None:

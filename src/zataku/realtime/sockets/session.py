@@ -246,8 +246,8 @@ class SocketSession:
             self._running.pop(task, None)
             self._running = self._running or None
         if self._transitions is not None:
-            others = {topic: other for topic, other in self._transitions.items() if other is not task}
-            self._transitions = others or None
+            remaining = {topic: running for topic, running in self._transitions.items() if running is not task}
+            self._transitions = remaining or None
 
     def _transition_of(self, topic: str) -> asyncio.Task[None] | None:
         return None if self._transitions is None else self._transitions.get(topic)

@@ -50,7 +50,7 @@ class SlowReaders:
     def __contains__(self, socket: Socket) -> bool:
         return socket in self._readers
 
-    def use(self, catch_up: CatchUp) -> None:
+    def set_catch_up(self, catch_up: CatchUp) -> None:
         """Set the function that brings readers up to date."""
         self._catch_up = catch_up
 
