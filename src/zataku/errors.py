@@ -1,4 +1,4 @@
-"""Errors that HTTP routes and sockets report in the same form. A request that raises one changes nothing.
+"""Errors that HTTP routes and sockets report in the same form. After all but `OutcomeUnknown`, nothing has changed.
 
 `code` is for programs, `message` says what happened and what to do, for users, `details` holds further values.
 """
@@ -24,7 +24,7 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 class RequestError(Exception):
-    """A request that was refused. Nothing was changed."""
+    """A request that failed, with a code and a sentence for its sender."""
 
     status: ClassVar[int] = 400
     default_code: ClassVar[str] = "bad_request"

@@ -14,7 +14,7 @@ from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.socket import Socket
 
 TopicAccess: TypeAlias = Callable[[str, Identity], Awaitable[bool]]
-"""Says whether an identity may subscribe to the topic of that id."""
+"""Returns whether an identity may subscribe to the topic of that id."""
 
 MAX_TOPIC_LENGTH = 160
 
@@ -75,7 +75,7 @@ class Topics:
             self._bus.unsubscribe(_channel(topic))
 
     def catch_up(self, socket: Socket, topic: str) -> None:
-        """Tell a socket that was too slow that it missed events."""
+        """Send `EventsMissed` to a socket that was too slow."""
         self._hub.send(socket, EventsMissed(to=topic))
 
     def _receive(self, topic: str, event: bytes) -> None:

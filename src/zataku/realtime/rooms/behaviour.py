@@ -125,7 +125,7 @@ class RoomBehaviour(ABC, Generic[S]):
     """True when a snapshot depends on the state and `since` alone: one is then made for all concurrent viewers, and
     `viewer` is any of them."""
     restricted: bool = False
-    """True when `admits` may refuse a viewer. It is then also asked before a client resumes without a snapshot."""
+    """True when `admits` may refuse a viewer. It is then also called before a client resumes without a snapshot."""
     attendance: Attendance | None = None
     """Receives the joins and leaves in this process, also of rooms that run in another."""
 
@@ -166,8 +166,11 @@ class RoomBehaviour(ABC, Generic[S]):
         """
 
     def accepts(self, command: Command, now: float) -> bool:  # noqa: ARG002
-        """False drops a transient command. Asked once for each, before `handle_transient`, which may run twice for one
-        command when the room is written at the same time."""
+        """False when a transient command is to be dropped.
+
+        Called once for each command, before `handle_transient`, which may run twice for one command when the room is
+        written at the same time.
+        """
         return True
 
     def handle_transient(self, state: S, command: Command, now: float) -> Transient[S]:  # noqa: ARG002
@@ -204,7 +207,7 @@ class RoomBehaviour(ABC, Generic[S]):
     # Snapshots
 
     def admits(self, state: S, viewer: Identity) -> None:
-        """Raise `RequestError` for a viewer who may not see the room. Asked before every snapshot."""
+        """Raise `RequestError` for a viewer who may not see the room. Called before every snapshot."""
 
     @abstractmethod
     async def snapshot(self, state: S, viewer: Identity, since: str | None) -> bytes:

@@ -127,7 +127,7 @@ class TransientCall(_RpcMessage, frozen=True, kw_only=True, tag="passes"):
 
 
 class SnapshotCall(_RpcMessage, frozen=True, kw_only=True, tag="look"):
-    """A request for a snapshot, answered by a `CallReply`. Without `with_body` it only asks for admission."""
+    """A request for a snapshot, answered by a `CallReply`. Without `with_body`, the reply only admits the viewer."""
 
     id: int
     viewer: Identity
@@ -145,7 +145,7 @@ class PresenceReport(_RpcMessage, frozen=True, kw_only=True, tag="people"):
 
 
 class PresenceQuery(_RpcMessage, frozen=True, kw_only=True, tag="who_is_there"):
-    """The owner's count differs from a process's total: it needs a complete report."""
+    """A request for a complete report, from an owner whose count differs from the total of the report."""
 
 
 class RemoteError(msgspec.Struct, frozen=True, kw_only=True, array_like=True):

@@ -29,7 +29,7 @@ class RoomContext(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RoomMoved(Exception):
-    """This process does not run the room: the caller asks the next owner.
+    """This process does not run the room: the caller has to find its owner.
 
     `maybe_executed` says that the command may have been executed all the same.
     """

@@ -38,7 +38,7 @@ class HeldLease:
         self.on_lost: Callable[[], None] | None = None
 
     def notify_lost(self) -> None:
-        """Tell the room that another process has the lease."""
+        """Call `on_lost`: another process has the lease."""
         if self.on_lost is not None:
             self.on_lost()
 
@@ -48,12 +48,12 @@ class HeldLease:
         return self.item is None or self._leases.now_ms() < self.item.until
 
     async def confirm(self) -> bool:
-        """True when the lease is still ours. Asks the table only if it has expired by our clock."""
+        """True when the lease is still ours. It is renewed in the table only if it has expired by our clock."""
         return self.is_fresh or await self._leases.renew(self)
 
 
 class RoomLeases:
-    """The leases of this process. A process that is alone on its bus needs none: no other could ask it for a room."""
+    """The leases of this process. A process that is alone on its bus needs none: no other could call its rooms."""
 
     def __init__(self, store: Store, clock: Clock, owner: OwnerId, *, is_alone: bool) -> None:
         self._store = store
@@ -67,7 +67,7 @@ class RoomLeases:
         return now_ms(self._clock)
 
     async def acquire(self, topic: str) -> HeldLease | LeasedElsewhere:
-        """Acquire the lease of a room if it is free, or say which process holds it."""
+        """The lease of a room, acquired if it is free; else the process that holds it."""
         if self._is_alone:
             return HeldLease(self, None)
         name, error = f"room/{topic}", None

@@ -103,7 +103,7 @@ class Mirror:
             self.close(update.problem)
 
     def close(self, problem: Problem) -> None:
-        """Unsubscribe every socket and tell it why."""
+        """Unsubscribe every socket, with the reason."""
         # One by one: a socket that is too slow gets no broadcast of the room, but must learn of its end.
         for socket in list(self.members):
             self._remove(socket, problem)

@@ -28,7 +28,7 @@ CHANGED_PRESENCE_REPORT_SECONDS = 1.0
 
 
 class RemoteOwner:
-    """The process that owns a room. With `shared_snapshot`, viewers that ask at the same time share one call."""
+    """The process that owns a room. With `shared_snapshot`, concurrent viewers share one call."""
 
     def __init__(
         self, context: RoomContext, topic: str, process: str, mirror: Mirror, *, shared_snapshot: bool
@@ -56,7 +56,7 @@ class RemoteOwner:
         return None if reply.result is None else Raw(reply.result)
 
     async def snapshot(self, viewer: Identity, since: str | None, *, with_body: bool) -> RoomSnapshot:
-        """The room as a viewer may see it. Raises `RequestError`, or `RoomMoved` when it must be asked for again."""
+        """The room as a viewer may see it. Raises `RequestError`, or `RoomMoved` when it must be fetched again."""
         if not self._shared_snapshot or not with_body:
             return await self._fetch_snapshot(viewer, since, with_body=with_body)
         snapshot = self._snapshots.get(since)
@@ -100,7 +100,7 @@ class RemoteOwner:
         self._report(is_complete=True)
 
     def abandon_calls(self) -> None:
-        """Fail all open calls, so that their callers ask the next owner."""
+        """Fail all open calls, so that their callers find the next owner."""
         self._rpc.expire()
 
     def leave(self) -> None:

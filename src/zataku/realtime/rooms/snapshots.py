@@ -14,7 +14,7 @@ MAX_CACHED_SNAPSHOTS = 64
 class SnapshotCache(Generic[S]):
     """Makes snapshots, and keeps those of the current state.
 
-    A behaviour with a `shared_snapshot` is asked once for each `since` by all concurrent viewers.
+    With `shared_snapshot`, one is made for all concurrent viewers with the same `since`.
     """
 
     def __init__(self, behaviour: RoomBehaviour[S]) -> None:

@@ -26,7 +26,7 @@ class SocketHandler(Protocol):
         ...
 
     async def execute(self, socket: Socket, message: CommandMessage) -> bytes | None:
-        """Execute a durable command. Returns its reply as JSON, which is sent as `Done`.
+        """Execute a durable command. Returns its reply as JSON, which is sent as `CommandDone`.
 
         It continues when the socket ends before it is done.
         """
@@ -41,7 +41,7 @@ class SocketHandler(Protocol):
         ...
 
     async def catch_up(self, socket: Socket, topic: str) -> None:
-        """Bring a socket up to date that was too slow and has drained: send it a `Snapshot` or `Missed`.
+        """Bring a socket up to date that was too slow and has drained: send it a `Snapshot` or `EventsMissed`.
 
         Broadcasts since it fell behind are lost to it, and so are those until this returns. What was broadcast
         while a snapshot was being made must therefore be sent before returning.
