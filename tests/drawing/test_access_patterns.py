@@ -109,8 +109,8 @@ async def test_rounds_are_read_in_order_also_after_the_ninth(store: Store):
 
 
 async def test_messages_are_read_newest_first_in_pages_of_50(store: Store):
-    game = room()
-    chat_messages = list(chat_in(seeded_random(), game, NOW, SampleSize(messages=120)))
+    game = in_play(seeded_random(), room(), 1, 1)
+    chat_messages = list(chat_in(seeded_random(), game, SampleSize(messages=120)))
     await store_items(store, game, *chat_messages)
     newest = chat_messages[::-1]
     await assert_query_returns(store, latest_chat(game.game_id), *newest)
@@ -123,8 +123,8 @@ async def test_messages_are_read_newest_first_in_pages_of_50(store: Store):
 
 
 async def test_messages_are_read_strongly_from_the_oldest(store: Store):
-    game = room()
-    chat_messages = list(chat_in(seeded_random(), game, NOW, SampleSize(messages=12)))
+    game = in_play(seeded_random(), room(), 1, 1)
+    chat_messages = list(chat_in(seeded_random(), game, SampleSize(messages=12)))
     await store_items(store, *chat_messages)
     assert (await store.page(oldest_chat(game.game_id), limit=3)).items == chat_messages[:3]
     assert [message async for message in store.each(oldest_chat(game.game_id))] == chat_messages

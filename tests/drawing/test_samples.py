@@ -36,10 +36,10 @@ def size(entity: Entity) -> int:
 LARGEST = {
     "Seat": 344,
     "Connection": 379,
-    "Round": 21_134,
-    "Picture": 102_597,
-    "ChatMessage": 2_367,
-    "Game": 3_796,
+    "Round": 21_153,
+    "Picture": 102_598,
+    "ChatMessage": 2_368,
+    "Game": 3_801,
 }
 
 
@@ -76,6 +76,15 @@ def test_the_ongoing_game_is_in_round_2_turn_3_with_50_messages_and_20_entries()
     for player, score in zip(game.players, first.round_scores, strict=True):
         current_points = sum(entry.signed for entry in game.score_histories if entry.player_id == player.id)
         assert player.total == score.points + current_points
+
+
+def test_points_of_the_samples_are_the_seconds_that_remained_at_each_guess():
+    (played,) = (item for item in minimal_game(Random(1), NOW) if isinstance(item, Round))
+    for turn in played.turns:
+        guess, drawer_entry = (entry for entry in played.score_histories or () if entry.turn_number == turn.turn_number)
+        assert (guess.player_id, drawer_entry.player_id) == (*turn.correct_player_ids, turn.drawer_id)
+        assert guess.points == drawer_entry.points == turn.time_limit - (guess.timestamp - turn.started_at) // 1000
+        assert turn.ended_at == guess.timestamp
 
 
 @pytest.mark.parametrize("name", METERED_STORES)
@@ -140,5 +149,5 @@ def test_the_largest_transactions_are_far_below_100_items_and_4_mb():
         for plan in plans
     ]
     assert max(sizes) < 150_000
-    assert size(full) == 23_586
+    assert size(full) == 23_590
     assert [len(plan.steps) for plan in plans] == [2, 2]

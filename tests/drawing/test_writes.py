@@ -239,7 +239,7 @@ async def test_a_kept_game_and_its_children_do_not_expire(store: Store):
     game, played = between_rounds(seeded_random(), ready_room(seeded_random(), NOW, size), 1)
     game = ended(game)
     seats = [seat for seat in seats_in(game) if isinstance(seat, Seat)]
-    chat_messages = list(chat_in(seeded_random(), game, NOW, size))
+    chat_messages = list(chat_in(seeded_random(), game, size))
     picture = a_picture(seeded_random(), game, 1, 1, game.players[0].id, NOW, 40)
     await store_items(store, game, played, picture, *seats, *chat_messages)
     for _ in range(2):

@@ -5,7 +5,8 @@ from zataku.table import Departure
 DEPARTURES: tuple[Departure, ...] = (
     Departure(
         "Pictures are items of their own: parts under `DRAWING#<round>#<turn>#<n>` during a turn, the finished picture "
-        "under `DRAWING#<round>#<turn>`. `currentDrawing.data` and `finalDrawing` hold that sort key.",
+        "under `DRAWING#<round>#<turn>`. `currentDrawing.data` and `finalDrawing` hold that sort key, and "
+        "`currentDrawing` is written once, when the word is chosen.",
         "A round with ten pictures would exceed DynamoDB's limit of 400 KB, and rewriting the game for every stroke "
         "would cost its whole size each time.",
         "10 pictures of 100 KB are 1,024,000 bytes; a part costs 1 write unit, rewriting a fresh game of 4 with "
@@ -20,15 +21,17 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "Every seat has an item, `SK = PLAYER#<playerId>`, which carries GSI1PK and GSI1SK.",
-        "The document gives META the keys of a player, but one item cannot carry those of ten.",
+        "The document does not say which item carries these keys. META is one item and cannot carry those of ten "
+        "players.",
         "1 item of at most 373 bytes a seat; a list of 50 games costs 2 read units.",
     ),
     Departure(
         "META keeps the points of the current round only, and each player's total; a finished round's entries move to "
         "`scoreHistories` of its ROUND item. Finished turns wait in `currentRound.turns` for that item.",
         "META is rewritten with every correct guess, so it must not grow with the game.",
-        "1,000 entries of about 123 bytes would make META 123 KB. At the end of a round it is 23,586 bytes in the "
-        "largest sample (33,601 if every field were at its limit), 4,593 with 4 players; 3,796 between rounds of 10.",
+        "1,000 entries of about 123 bytes would make META 123 KB. At the end of a round it is 23,590 bytes in the "
+        "largest sample (33,601 if every field were at its limit), 4,608 with 4 players; 3,801 after the last round of "
+        "the largest sample.",
     ),
     Departure(
         "Numbers in sort keys are padded: `ROUND#03`, `DRAWING#03#02#0001`, `CHAT#<13 digits>`, `CREATED#<13 digits>`.",
@@ -58,7 +61,13 @@ DEPARTURES: tuple[Departure, ...] = (
         "and `total`.",
         "The rules of the game need them, and so do timers that survive a restart. Version and epoch guard every "
         "change of META and what is written with it; messages and parts of pictures written alone do not check META.",
-        "About 90 bytes in a game and 10 in a present player: META of a fresh game of 4 has 1,181 bytes.",
+        "106 of the 1,181 bytes of META in a fresh game of 4, and 9 bytes for each player's total.",
+    ),
+    Departure(
+        "The last message, the parts of a picture and the oldest messages are read strongly too.",
+        "The document reads strongly only to update the state of a game. A new owner of a room continues the numbers "
+        "of messages and parts, and the cap deletes messages; stale reads would repeat numbers or miss messages.",
+        "1 read unit instead of 0.5 for the last message, 27 instead of 13.5 for 60 seconds of drawing",
     ),
     Departure(
         "A player who leaves is removed from the game first; their connection is deleted by a second write.",
@@ -89,6 +98,12 @@ DEPARTURES: tuple[Departure, ...] = (
         "36 characters",
     ),
     Departure(
+        "`connectionId` has 1 to 128 characters: letters, digits and `_=+/-`.",
+        "The document sets no limit. IDs of this server and of API Gateway have this form, and META holds one for each "
+        "player.",
+        "128 characters",
+    ),
+    Departure(
         "A message of type `system` names the player it is about, who may have left the game.",
         "The document requires `playerId` and `playerName` in every message and does not say whose they are in a "
         "message of the system.",
@@ -111,8 +126,9 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "Points of one entry are 1 to the seconds of its turn, of a penalty at most half of them; sums of a round or a "
-        "game may be negative.",
-        "A penalty is a positive number of points that is subtracted in totals.",
+        "game may be negative. The drawer's points for the first correct guess have the reason `correct_answer` too.",
+        "A penalty is a positive number of points that is subtracted in totals. The document has no other reason for "
+        "points that a drawer wins.",
         "A guess is worth 1 to 300 points, a penalty 1 to 150, a round -150 to 3,000, a game -1,500 to 30,000.",
     ),
     Departure(
@@ -128,6 +144,18 @@ DEPARTURES: tuple[Departure, ...] = (
         "that time or later, and parts of pictures, expire.",
         "A transaction is limited to 4 MB and costs twice as much; keeping is idempotent and can be repeated.",
         "100 pictures of 100 KB are 10 MB: 10,100 write units singly, 20,200 in transactions.",
+    ),
+    Departure(
+        "Games in play, rounds, seats, connections, pictures and their parts, and the last and the oldest messages are "
+        "access patterns too.",
+        "They resume games after a restart, show a finished game, and serve the writes. The document's keys support "
+        "them unchanged.",
+        "0 further indexes",
+    ),
+    Departure(
+        "Outside `prod` the table's name ends in the name of the environment.",
+        "Several environments share one account.",
+        "1 table for each environment",
     ),
     Departure(
         "On-demand capacity has a maximum of 500 read and 1,000 write units a second.",

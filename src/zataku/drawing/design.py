@@ -6,7 +6,7 @@ correct guess and has to stay small.
 
 Reads are eventually consistent, except those that a write depends on: the game before it is changed, the last message
 and the strokes from which a new owner continues numbering, and the oldest messages that the cap removes. Every item is
-written with its expiry; only items of a kept game have none.
+written with its expiry; keeping a game removes it.
 """
 
 from typing import Annotated
@@ -89,7 +89,7 @@ esiritori = Table(
         Waiver(
             rule="hot-partition",
             subject="Game.GSI2-ActiveGameIndex",
-            reason="The document lists games by their status. An entry is some 150 bytes and is written only when a "
+            reason="The document lists games by their status. An entry is some 100 bytes and is written only when a "
             "game is opened, listed or hidden, begins or ends, not when its state changes.",
             limit="1,000 games opened, begun or ended a second; the table's own maximum is reached before",
         )

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from zataku.drawing.design import ChatMessage, Connection, Game, Picture, Round, Seat, Strokes
 from zataku.drawing.limits import (
+    ANSWER_SECONDS,
     CONNECTION_SECONDS,
     FINISHED_GAME_SECONDS,
     MAX_CHAT_MESSAGES,
@@ -53,6 +54,10 @@ MESSAGE_TEXTS = (
     "Is it a boat?",
     "lol",
 )
+DRAWING_DATA = (
+    "H4sIAAAAAAACA4uOViouKcrPTlXSUVI2TAJBJR0TnWgDPWNDHQM9EyMgYWwKYsXG6kQrpWXm5IBUJhsYWxoBVYLUWYBkgdKxAPU6xCFMAAAA"
+)
+"""A stroke and a fill as commands, gzip and base64."""
 
 
 class SampleSize(Struct, frozen=True, kw_only=True):
@@ -89,6 +94,8 @@ def ready_room(random: Random, start: Moment, size: SampleSize) -> Game:
         players=players,
         host_id=players[0].id,
         epoch=1,
+        # Created and taken by its owner; then every player but the host joined, and all became ready.
+        version=1 + 1 + (size.players - 1) + size.players,
         ttl=seconds_after(start, WAITING_ROOM_SECONDS),
     )
 
@@ -97,16 +104,21 @@ def in_play(
     random: Random, room: Game, round_number: RoundNumber, turn_number: TurnNumber, status: TurnStatus = "drawing"
 ) -> Game:
     """The game of a room at some turn; every player has guessed every word so far, and every drawer has scored."""
-    start = _turn_start(room, round_number, 1)
+    start = _turn_start(room, round_number, turn_number)
     count = turn_number if status == "finished" else turn_number - 1
-    turns = tuple(_finished_turn(random, room, round_number, number) for number in range(1, count + 1))
-    entries = tuple(entry for turn in turns for entry in _entries(random, round_number, turn))
-    turn = _turn(random, room, round_number, turn_number, status, turns)
+    played = [_played_turn(random, room, round_number, number) for number in range(1, count + 1)]
+    turns = tuple(turn for turn, _ in played)
+    entries = tuple(entry for _, scored in played for entry in scored)
+    turn = _turn(random, room, start, turn_number, status, turns)
     current = CurrentRound(
-        id=RoundId(an_id(random)), round_number=round_number, started_at=start, current_turn=turn, turns=turns or None
+        id=RoundId(an_id(random)),
+        round_number=round_number,
+        started_at=_turn_start(room, round_number, 1),
+        current_turn=turn,
+        turns=turns or None,
     )
-    now = _turn_start(room, round_number, turn_number)
-    canvas = CurrentDrawing(drawer_id=turn.drawer_id, data=drawing_name(round_number, turn_number), updated_at=now)
+    canvas = CurrentDrawing(drawer_id=turn.drawer_id, data=drawing_name(round_number, turn_number), updated_at=start)
+    now = turn.ended_at or start
     return replace(
         room,
         status="playing",
@@ -115,7 +127,8 @@ def in_play(
         players=add_scores(room.players, entries),
         score_histories=entries,
         current_drawing=canvas if status == "drawing" else None,
-        ttl=seconds_after(now, RETENTION_SECONDS),
+        version=room.version + _changes_in_round(room, turn_number, status),
+        ttl=seconds_after(_turn_start(room, 1, 1), RETENTION_SECONDS),
     )
 
 
@@ -123,15 +136,16 @@ def between_rounds(random: Random, room: Game, round_number: RoundNumber) -> tup
     """A game whose round has just ended, and that round."""
     full = in_play(random, room, round_number, len(room.players), "finished")
     assert full.current_round is not None
-    now = full.updated_at + room.settings.time_limit * 1000
+    now = full.updated_at + 5000
     ended = replace(full.current_round, ended_at=now, turns=None)
-    small = replace(full, current_round=ended, score_histories=(), updated_at=now)
+    small = replace(full, current_round=ended, score_histories=(), updated_at=now, version=full.version + 1)
     return small, finished_round(full, full.current_round, now)
 
 
 def ended(game: Game) -> Game:
     """The game after its last round."""
-    return replace(game, status="finished", ttl=seconds_after(game.updated_at, FINISHED_GAME_SECONDS))
+    until = seconds_after(game.updated_at, FINISHED_GAME_SECONDS)
+    return replace(game, status="finished", version=game.version + 1, ttl=until)
 
 
 def minimal_game(random: Random, start: Moment) -> Iterator[Entity]:
@@ -153,7 +167,7 @@ def played_game(random: Random, start: Moment, size: SampleSize) -> Iterator[Ent
         yield played
         for turn in played.turns:
             yield a_picture(random, game, number, turn.turn_number, turn.drawer_id, turn.ended_at, size.picture)
-    yield from chat_in(random, game, start, size)
+    yield from chat_in(random, game, size)
     yield ended(game)
 
 
@@ -168,7 +182,7 @@ def ongoing_game(random: Random, start: Moment) -> Iterator[Entity]:
     now = game.updated_at
     for number in range(1, 21):
         yield some_strokes(random, game, number, now + number * 500)
-    yield from chat_in(random, game, start, size)
+    yield from chat_in(random, game, size)
     yield game
 
 
@@ -195,12 +209,16 @@ def seats_in(game: Game) -> Iterator[Seat | Connection]:
             )
 
 
-def chat_in(random: Random, game: Game, start: Moment, size: SampleSize) -> Iterator[ChatMessage]:
-    """Messages of a game, a second apart."""
+def chat_in(random: Random, game: Game, size: SampleSize) -> Iterator[ChatMessage]:
+    """Wrong guesses of a game's current turn, evenly spaced between its start and its end."""
+    assert game.current_round is not None
+    turn = game.current_round.current_turn
+    assert turn.started_at is not None
+    guessers = [player for player in game.players if player.id != turn.drawer_id]
+    interval = ((turn.ended_at or turn.deadline or turn.started_at) - turn.started_at) // (size.messages + 1)
     for number in range(1, size.messages + 1):
-        player = random.choice(game.players)
         text = "𠮷" * 500 if size.longest else random.choice(MESSAGE_TEXTS)
-        yield a_message(random, game, player, number, text, start + 60_000 + number * 1000)
+        yield a_message(random, game, random.choice(guessers), number, text, turn.started_at + number * interval)
 
 
 def a_message(random: Random, game: Game, player: Player, number: int, text: str, now: Moment) -> ChatMessage:
@@ -263,16 +281,25 @@ def _answer(random: Random, room: Game) -> str:
     return "".join(random.choices("あかさたなー", k=50)) if len(room.players[0].name) == 10 else random.choice(ANSWERS)
 
 
+def _changes_in_round(room: Game, turn_number: TurnNumber, status: TurnStatus) -> int:
+    """How often a game changes from the start of a round to a status of one of its turns.
+
+    A turn begins, its word is chosen, all players but the drawer guess it, and it ends.
+    """
+    players = len(room.players)
+    by_turn: dict[TurnStatus, int] = {"not_started": 0, "setting_answer": 1, "drawing": 2, "finished": players + 2}
+    return (turn_number - 1) * by_turn["finished"] + by_turn[status]
+
+
 def _turn(
     random: Random,
     room: Game,
-    round_number: RoundNumber,
+    start: Moment,
     turn_number: TurnNumber,
     status: TurnStatus,
     turns: tuple[FinishedTurn, ...],
 ) -> Turn:
-    drawer, now = room.players[turn_number - 1], _turn_start(room, round_number, turn_number)
-    limit = room.settings.time_limit
+    drawer, limit = room.players[turn_number - 1], room.settings.time_limit
     turn = Turn(id=TurnId(an_id(random)), turn_number=turn_number, drawer_id=drawer.id, status=status, time_limit=limit)
     if status == "finished":
         last = turns[-1]
@@ -285,37 +312,45 @@ def _turn(
             correct_player_ids=last.correct_player_ids,
         )
     if status == "drawing":
-        return replace(turn, answer=_answer(random, room), started_at=now, deadline=now + limit * 1000)
-    return replace(turn, suggestions=tuple(random.sample(ANSWERS, 3)), deadline=now + 45_000)
+        return replace(turn, answer=_answer(random, room), started_at=start, deadline=start + limit * 1000)
+    return replace(turn, suggestions=tuple(random.sample(ANSWERS, 3)), deadline=start + ANSWER_SECONDS * 1000)
 
 
-def _finished_turn(random: Random, room: Game, round_number: RoundNumber, number: TurnNumber) -> FinishedTurn:
+def _played_turn(
+    random: Random, room: Game, round_number: RoundNumber, number: TurnNumber
+) -> tuple[FinishedTurn, list[ScoreEntry]]:
+    """A turn that ended with the last correct guess, and its points: the seconds that remained at each guess."""
     drawer, started = room.players[number - 1], _turn_start(room, round_number, number)
+    limit = room.settings.time_limit
     guessers = [player.id for player in room.players if player is not drawer]
-    return FinishedTurn(
+    random.shuffle(guessers)
+    guessed_after = sorted(random.sample(range(1, limit), len(guessers)))
+    first_guess = guessed_after[0]
+    scorers = [(guessers[0], first_guess), (drawer.id, first_guess), *zip(guessers[1:], guessed_after[1:], strict=True)]
+    entries = [
+        ScoreEntry(
+            player_id=player_id,
+            round_number=round_number,
+            turn_number=number,
+            points=limit - seconds,
+            reason="correct_answer",
+            timestamp=started + seconds * 1000,
+        )
+        for player_id, seconds in scorers
+    ]
+    turn = FinishedTurn(
         id=TurnId(an_id(random)),
         turn_number=number,
         drawer_id=drawer.id,
         drawer_name=drawer.name,
         answer=_answer(random, room),
-        time_limit=room.settings.time_limit,
+        time_limit=limit,
         started_at=started,
-        ended_at=started + room.settings.time_limit * 1000,
-        correct_player_ids=tuple(random.sample(guessers, len(guessers))),
+        ended_at=entries[-1].timestamp,
+        correct_player_ids=tuple(guessers),
         final_drawing=drawing_name(round_number, number),
     )
-
-
-def _entries(random: Random, round_number: RoundNumber, turn: FinishedTurn) -> Iterator[ScoreEntry]:
-    for at, player_id in enumerate((turn.drawer_id, *turn.correct_player_ids)):
-        yield ScoreEntry(
-            player_id=player_id,
-            round_number=round_number,
-            turn_number=turn.turn_number,
-            points=random.randint(1, turn.time_limit),
-            reason="correct_answer",
-            timestamp=turn.started_at + at * 1000,
-        )
+    return turn, entries
 
 
 def _base64(random: Random, characters: int) -> str:
@@ -325,14 +360,15 @@ def _base64(random: Random, characters: int) -> str:
 def examples() -> Iterator[Entity]:
     """An item of each kind, of a small game in its second round, for the design document."""
     random, start = Random(1), 1_771_669_800_000
-    size = SampleSize(players=3, rounds=2, picture=64)
-    room = ready_room(random, start, size)
+    room = ready_room(random, start, SampleSize(players=3, rounds=2))
     between, first = between_rounds(random, room, 1)
     game = in_play(random, between, 2, 2)
     yield from (game, first)
     yield from seats_in(game)
-    turn = first.turns[0]
-    yield a_picture(random, game, 1, turn.turn_number, turn.drawer_id, turn.ended_at, size.picture)
+    turn, characters = first.turns[0], len(DRAWING_DATA)
+    picture = a_picture(random, game, 1, turn.turn_number, turn.drawer_id, turn.ended_at, characters)
+    yield replace(picture, data=DRAWING_DATA)
     now = game.updated_at
-    yield some_strokes(random, game, 1, now + 500, size.picture)
-    yield a_message(random, game, game.players[0], 1, "りんご", now + 2000)
+    yield replace(some_strokes(random, game, 1, now + 500, characters), data=DRAWING_DATA)
+    # Each of the four finished turns has two messages with correct guesses.
+    yield a_message(random, game, game.players[0], 9, "りんご", now + 2000)

@@ -8,14 +8,7 @@ from msgspec.structs import replace
 from zataku.drawing.design import Game
 from zataku.drawing.limits import MessageId
 from zataku.drawing.rules.chat import NewMessage
-from zataku.drawing.samples import (
-    MINIMAL,
-    an_id,
-    between_rounds,
-    ended,
-    in_play,
-    ready_room,
-)
+from zataku.drawing.samples import MINIMAL, an_id, between_rounds, ended, in_play, ready_room
 
 _random = Random(1)
 ROOM = ready_room(_random, 1_771_669_800_000, replace(MINIMAL, rounds=2))
@@ -26,7 +19,6 @@ TURN_OVER = in_play(_random, ROOM, 1, 1, "finished")
 BETWEEN_ROUNDS, _ = between_rounds(_random, ROOM, 1)
 FINISHED = ended(BETWEEN_ROUNDS)
 MESSAGE = NewMessage(id=MessageId(an_id(_random)), number=1, player_id=GUEST.id, content="りんご")
-STROKES = "H4sIAAAAAAAA"
 WORDS = ("りんご", "ごりら", "らっこ")
 
 

@@ -34,6 +34,7 @@ from zataku.drawing.rules.turns import (
     new_turn,
     next_turn,
 )
+from zataku.drawing.samples import DRAWING_DATA
 from zataku.drawing.values import CurrentDrawing, CurrentRound, ScoreEntry, Suggestions
 from zataku.drawing.writes.examples import (
     BETWEEN_ROUNDS,
@@ -41,7 +42,6 @@ from zataku.drawing.writes.examples import (
     DRAWING,
     HOST,
     MESSAGE,
-    STROKES,
     TURN_OVER,
     example_arguments,
 )
@@ -129,7 +129,7 @@ def record_correct_guess(
 
 @esiritori.write(
     budget=Budget(writes=1, of="700 characters, half a second of quick drawing"),
-    example={**example_arguments(DRAWING), "data": STROKES},
+    example={**example_arguments(DRAWING), "data": DRAWING_DATA},
 )
 def flush_strokes(
     game: Game, epoch: Epoch, turn_id: TurnId, number: StrokesNumber, data: PictureText, now: Moment
@@ -162,7 +162,7 @@ def flush_strokes(
 
 @esiritori.write(
     budget=Budget(writes=208, of="the first turn of 10 players and a picture of 100 KB"),
-    example={**example_arguments(DRAWING), "data": STROKES, "penalty": 30},
+    example={**example_arguments(DRAWING), "data": DRAWING_DATA, "penalty": 30},
 )
 def finish_turn(
     game: Game, epoch: Epoch, turn_id: TurnId, data: PictureText | None, penalty: Penalty | None, now: Moment
