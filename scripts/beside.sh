@@ -1,30 +1,30 @@
 #!/bin/sh
-# Runs each argument as a command line, all at the same time, and shows what each said, one after the other.
+# Runs each argument as a command line, all at the same time, and prints the output of each, one after the other.
 # Fails when any of them fails, once all have ended.
 set -eu
-said="$(mktemp -d)"
-trap 'rm -rf "$said"' EXIT
-# What runs in the background of a script does not hear Ctrl-C by itself.
-trap 'rm -rf "$said"; trap - TERM; kill -TERM 0' INT
+outputs="$(mktemp -d)"
+trap 'rm -rf "$outputs"' EXIT
+# Background processes of a script ignore Ctrl-C.
+trap 'rm -rf "$outputs"; trap - TERM; kill -TERM 0' INT
 
-running=
+processes=
 number=0
 for line in "$@"; do
     number=$((number + 1))
-    sh -c "$line" >"$said/$number" 2>&1 &
-    running="$running $!"
+    sh -c "$line" >"$outputs/$number" 2>&1 &
+    processes="$processes $!"
 done
 
 failed=0
 number=0
-for process in $running; do
+for process in $processes; do
     number=$((number + 1))
-    ended=0
-    wait "$process" || ended=$?
+    code=0
+    wait "$process" || code=$?
     echo "$1"
-    cat "$said/$number"
-    if [ "$ended" -ne 0 ]; then
-        echo "It failed with exit code $ended."
+    cat "$outputs/$number"
+    if [ "$code" -ne 0 ]; then
+        echo "It failed with exit code $code."
         failed=1
     fi
     shift
