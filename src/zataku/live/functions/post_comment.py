@@ -10,9 +10,9 @@ from zataku.errors import RequestError, Unavailable
 from zataku.live.design import Comment
 from zataku.live.errors import comment_deleted, room_busy, room_closed, room_paused
 from zataku.live.functions import Function
+from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.ownership import OwnRoomFunction
-from zataku.live.limits import CommentId
 from zataku.live.messages import CommentPosted, CommentView, RoomClosed
 from zataku.live.rules.comments import (
     Draft,
@@ -49,6 +49,7 @@ class PostCommentFunction(Function):
 
     def __init__(self, store: Store) -> None:
         super().__init__(store)
+        self._comments = GetRoomCommentsFunction(store)
         self._moderation = GetRoomModerationFunction(store)
         self._own = OwnRoomFunction(store)
 
@@ -75,7 +76,7 @@ class PostCommentFunction(Function):
         """Reply to the senders of comments that are stored already; the drafts that are left."""
         repeated = [draft for draft in selection.drafts if draft.index in retried]
         room_id = state.room.room_id
-        stored = await self._stored(state, [it.comment.comment_id for it in (*repeated, *selection.refused)])
+        stored = await self._comments.some(room_id, [it.comment.comment_id for it in (*repeated, *selection.refused)])
         for draft in (*repeated, *selection.refused):
             comment = stored.get(draft.comment.comment_id)
             if comment is not None:
@@ -98,7 +99,7 @@ class PostCommentFunction(Function):
                 try:
                     # After this the write is stored, or never will be: its epoch has passed.
                     state = await self._own.acquire(state.room.room_id)
-                    if not await self._stored(state, [it.comment_id for it in comments]):
+                    if not await self._comments.some(state.room.room_id, [it.comment_id for it in comments]):
                         continue
                 except (RequestError, TableError):
                     raise unknown from None
@@ -129,7 +130,7 @@ class PostCommentFunction(Function):
         conflicting = [
             draft for draft, reason in zip(drafts, cancelled.reasons, strict=False) if reason.code == "condition_failed"
         ]
-        stored = await self._stored(state, [draft.comment.comment_id for draft in conflicting])
+        stored = await self._comments.some(state.room.room_id, [draft.comment.comment_id for draft in conflicting])
         for draft in conflicting:
             comment = stored.get(draft.comment.comment_id)
             reply = comment_deleted() if comment is None else reply_for_stored(draft.comment, comment)
@@ -158,11 +159,6 @@ class PostCommentFunction(Function):
         if state.room.status == "CLOSED":
             return PostResult(state=state, replies=replies, events=[RoomClosed()], closed=error)
         return PostResult(state=state, replies=replies)
-
-    async def _stored(self, state: RoomState, comment_ids: Sequence[CommentId]) -> dict[CommentId, Comment]:
-        keys = [Comment.key(room_id=state.room.room_id, comment_id=it) for it in dict.fromkeys(comment_ids)]
-        comments = await self._store.get_many(keys, strong=True) if keys else []
-        return {it.comment_id: it for it in comments if it is not None}
 
 
 def _reply(reply: Comment | RequestError) -> CommentView | RequestError:
