@@ -48,7 +48,7 @@ test: check $(PEERS_STAMP) ## Run every check and every test
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -n $(WORKERS) --dist worksteal --tb=native
 
 check: $(DEV_STAMP) $(WEB_STAMP) ## Lint, formatting, types and the direction of imports
-	@sh scripts/beside.sh "$(BIN)/basedpyright" \
+	@sh scripts/parallel.sh "$(BIN)/basedpyright" \
 	  "$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/lint-imports && cd web && \
 	  sh ../scripts/node.sh npm run --silent check && sh ../scripts/node.sh npm run --silent test"
 
