@@ -43,3 +43,9 @@ class LeaseHeld(PlatformError):
     """Another process holds the lease."""
 
     code = "lease_held"
+
+
+class LeaseNotHeld(PlatformError):
+    """The lease has no owner. Take it first."""
+
+    code = "lease_not_held"

@@ -1,7 +1,7 @@
 """Writes of leases: take, renew and release."""
 
 from zataku.platform.design import Lease, platform
-from zataku.platform.errors import LeaseHeld
+from zataku.platform.errors import LeaseHeld, LeaseNotHeld
 from zataku.platform.limits import (
     LEASE_ITEM_TTL,
     SECOND,
@@ -66,5 +66,5 @@ def release_lease(held: Lease, now: Millis) -> Plan[Lease]:
 
 def _is_held(held: Lease) -> Condition[Lease]:
     if held.owner is None:
-        raise LeaseHeld("This lease has no owner. Take it first.")
+        raise LeaseNotHeld("This lease has no owner. Take it, and pass what that returned.")
     return lease_owner.equals(held.owner) & lease_epoch.equals(held.epoch)
