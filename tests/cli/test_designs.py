@@ -163,7 +163,7 @@ def test_two_designs_of_one_name_are_refused(tmp_path: Path) -> None:
         ("import nothing_of_that_name\n", "nothing_of_that_name.*broken.py, line 1"),
         ("\n1 / 0\n", "ZeroDivisionError.*broken.py, line 2"),
         (FAIR + "\nfrom zataku.table.lint import check\n\ncheck(fair)\n", "is refused. .*unpadded-number"),
-        (FAIR + MATRIX + MATRIX.replace("rights =", "more ="), "declares 2 matrices"),
+        (FAIR + MATRIX + MATRIX.replace("rights =", "more ="), "declares 2 permission matrices"),
     ],
     ids=["empty", "syntax", "import", "failing", "checked", "matrices"],
 )
