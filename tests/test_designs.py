@@ -12,11 +12,11 @@ from tests.support.stores import METERED_STORES, StoreName, temporary_store
 from tests.table.export.cloudformation.test_template import cfn_lint_problems
 from zataku.cli.design_commands import export_design
 from zataku.table import Entity, QueryPattern
+from zataku.table.design_catalogue import Design, find_designs, load_examples
 from zataku.table.export import template, to_json
 from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint_all
 from zataku.table.schema.analysis.sample_values import sample_item
-from zataku.table.schema.design_catalogue import Design, find_designs, load_examples
 from zataku.table.schema.entity import binding_of
 
 ROOT = Path(__file__).parents[1]

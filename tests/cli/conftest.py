@@ -16,7 +16,7 @@ ENTRY_POINTS = "zataku.designs.of.tests"
 @pytest.fixture
 def bare(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
     """A command line without any design, not even those of Zataku itself."""
-    monkeypatch.setattr("zataku.table.schema.design_catalogue.GROUP", ENTRY_POINTS)
+    monkeypatch.setattr("zataku.table.design_catalogue.GROUP", ENTRY_POINTS)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ZATAKU_DESIGNS", raising=False)
     monkeypatch.delenv("ZATAKU_STORE", raising=False)

@@ -12,7 +12,7 @@ from tests.cli.command_line import CommandLine
 from tests.cli.conftest import ENTRY_POINTS
 from tests.support.reading_circle import FILE
 from zataku.table import BadInput, DesignError
-from zataku.table.schema.design_catalogue import find_designs
+from zataku.table.design_catalogue import find_designs
 
 FAIR = """
 '''Tickets of a fair.'''

@@ -5,7 +5,7 @@ import re
 
 from tests.cli.command_line import ROOT
 from tests.support.reading_circle import FILE
-from zataku.table.schema.design_catalogue import EXAMPLE
+from zataku.table.design_catalogue import EXAMPLE
 
 PAGE = ROOT / "docs" / "table.md"
 

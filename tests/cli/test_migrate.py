@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.command_line import CommandLine, interruptible_process
 from zataku.table import open_embedded
-from zataku.table.schema.design_catalogue import load_file
+from zataku.table.design_catalogue import load_file
 
 FIRST = '''
 """Tickets of a fair."""

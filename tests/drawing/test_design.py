@@ -8,10 +8,10 @@ import zataku.drawing.writes  # noqa: F401 - declares the writes
 from zataku.drawing.departures import DEPARTURES
 from zataku.drawing.design import TITLE, esiritori
 from zataku.table import ALL, KEYS_ONLY, NEW_AND_OLD, OnDemand, capacity_alarm, error_rate_alarm
+from zataku.table.design_catalogue import find_designs
 from zataku.table.export import design_document, template
 from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint, max_item_size
-from zataku.table.schema.design_catalogue import find_designs
 
 
 @pytest.mark.parametrize(("env", "name"), [("prod", "EsiritoriGame"), ("dev", "EsiritoriGame-dev")])

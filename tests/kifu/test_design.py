@@ -7,10 +7,10 @@ import pytest
 from zataku.kifu.departures import DEPARTURES
 from zataku.kifu.entities import kifu_table
 from zataku.table import ALL, OnDemand, include
+from zataku.table.design_catalogue import find_designs
 from zataku.table.export import design_document, template
 from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint
-from zataku.table.schema.design_catalogue import find_designs
 from zataku.table.schema.table import required_capabilities
 
 WITH_SHARE = include("cgsi_pk", "clsi_sk", "share")

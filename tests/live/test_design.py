@@ -4,9 +4,9 @@ import pytest
 
 from zataku.live.design import DEPARTURES, MATRIX, TABLES, TITLE, comments, connections, moderation, rooms
 from zataku.table import Table
+from zataku.table.design_catalogue import find_designs
 from zataku.table.export import design_document, template
 from zataku.table.lint import lint_all, max_item_size
-from zataku.table.schema.design_catalogue import find_designs
 from zataku.table.schema.table import required_capabilities
 
 NAMES = ("Rooms", "Comments", "Connections", "Moderation")

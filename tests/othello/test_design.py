@@ -3,9 +3,9 @@
 from zataku.othello.departures import DEPARTURES
 from zataku.othello.design import board_game
 from zataku.table import ALL, OnDemand
+from zataku.table.design_catalogue import load_module
 from zataku.table.export import design_document, template
 from zataku.table.lint import lint
-from zataku.table.schema.design_catalogue import load_module
 from zataku.table.schema.table import required_capabilities
 
 load_module("zataku.othello.writes")

@@ -3,10 +3,10 @@
 from zataku.ranking.departures import DEPARTURES
 from zataku.ranking.design import Histogram, NameClaim, Profile, RosterPart, Snapshot, ranking
 from zataku.table import NEW_AND_OLD, OnDemand, include
+from zataku.table.design_catalogue import find_designs
 from zataku.table.export import design_document
 from zataku.table.export.document.writes import sample_plan
 from zataku.table.lint import lint, max_item_size
-from zataku.table.schema.design_catalogue import find_designs
 from zataku.table.schema.entity import binding_of
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from zataku.table.schema.design_catalogue import load_file
+from zataku.table.design_catalogue import load_file
 
 FILE = Path(__file__).parents[2] / "examples" / "reading_circle.py"
 example: Any = load_file(FILE)

@@ -9,9 +9,9 @@ from cyclopts import App, Parameter
 from zataku.cli.output import print_columns, print_markdown, print_note
 from zataku.cli.store_options import Designs, Env
 from zataku.table import BadInput, LacksCapability
+from zataku.table.design_catalogue import Design, find_designs, load_examples, no_designs_error, select_designs
 from zataku.table.export import design_document, policy_document, template, to_json, to_yaml
 from zataku.table.lint import lint_all
-from zataku.table.schema.design_catalogue import Design, find_designs, load_examples, no_designs_error, select_designs
 
 app = App(name="design", help_format="plaintext")
 

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from zataku.table import StoreUrl, Table
-from zataku.table.schema.design_catalogue import find_designs, no_designs_error
+from zataku.table.design_catalogue import find_designs, no_designs_error
 
 Designs = Annotated[
     list[str],
