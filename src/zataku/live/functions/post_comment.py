@@ -99,7 +99,7 @@ class PostCommentFunction(Function):
                 try:
                     # After this the write is stored, or never will be: its epoch has passed.
                     state = await self._own.acquire(state.room.room_id)
-                    if not await self._comments.some(state.room.room_id, [it.comment_id for it in comments]):
+                    if not await self._was_stored(state, comments):
                         continue
                 except (RequestError, TableError):
                     raise unknown from None
@@ -118,6 +118,12 @@ class PostCommentFunction(Function):
             return PostResult(state=state, replies=replies, events=events)
         error = Unavailable("This could not be stored just now. Try again in a moment.")
         return PostResult(state=state, replies={**replies, **{draft.index: error for draft in drafts}})
+
+    async def _was_stored(self, state: RoomState, comments: Sequence[Comment]) -> bool:
+        """True when a batch is stored, also when an owner in between has deleted comments of it."""
+        comment_ids = [it.comment_id for it in comments]
+        is_deleted = any(it in state.moderation.deleted for it in comment_ids)
+        return is_deleted or bool(await self._comments.some(state.room.room_id, comment_ids))
 
     async def _drop_taken_ids(
         self,
