@@ -57,7 +57,9 @@ class GetUserRoomsFunction(Function):
         try:
             return await self._store.page(newest_rooms_of(host_id), limit=ROOM_PAGE_SIZE, after=after)
         except BadCursor:
-            raise InvalidRequest("`after` is not a cursor of this list. Take it from `next` of the page before.") from None
+            raise InvalidRequest(
+                "`after` is not a cursor of this list. Take it from `next` of the page before."
+            ) from None
 
     async def one(self, room_id: str) -> Room:
         """One room, open or closed."""
