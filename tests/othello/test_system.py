@@ -10,17 +10,17 @@ from tests.support.app_context import FailingStore, StoreFailed, all_items, app_
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.othello.demo import A_GAME, TURNS
-from zataku.othello.design import Game, Vote, ballot_of, board_game, game, moves_of
+from zataku.othello.design import Game, Vote, ballot_of, board_game, commentary_of, game, moves_of
 from zataku.othello.samples import running_game
 from zataku.othello.system import OthelloHome, plug
 from zataku.othello.writes import cast_vote
-from zataku.system import System
+from zataku.system import Plugin
 from zataku.table import Store, format_instant, parse_instant
 
 TOKYO = ZoneInfo("Asia/Tokyo")
 
 
-async def fill_demo(store: Store, clock: ManualClock) -> System:
+async def fill_demo(store: Store, clock: ManualClock) -> Plugin:
     system = plug(app_context(store, clock))
     assert system.demo is not None
     await system.demo()
@@ -63,6 +63,14 @@ async def test_the_demo_moves_are_in_the_past(embedded: Store, clock: ManualCloc
     assert all(move.created_at <= format_instant(clock.now()) for move in moves)
     votes = [item async for item in embedded.scan(board_game) if isinstance(item, Vote)]
     assert len(votes) == 9 * 3 + 4
+
+
+async def test_the_demo_commentary_names_the_move_of_its_turn(embedded: Store, clock: ManualClock):
+    await fill_demo(embedded, clock)
+    moves = [move async for move in embedded.each(moves_of(A_GAME))]
+    commentary = [entry async for entry in embedded.each(commentary_of(A_GAME))]
+    assert [entry.turn_number for entry in commentary] == [move.turn_number for move in moves]
+    assert all(move.position in entry.content for move, entry in zip(moves, commentary, strict=True))
 
 
 async def test_a_second_run_of_the_demo_changes_nothing(strict: Store, clock: ManualClock):

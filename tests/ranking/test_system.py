@@ -21,13 +21,13 @@ from zataku.ranking.design import (
     ranking,
 )
 from zataku.ranking.system import RankingHome, plug
-from zataku.system import System
+from zataku.system import Plugin
 from zataku.table import Store
 
 YESTERDAY = datetime.fromtimestamp(START, UTC).date() - timedelta(days=1)
 
 
-async def fill_demo(store: Store, clock: ManualClock) -> System:
+async def fill_demo(store: Store, clock: ManualClock) -> Plugin:
     system = plug(app_context(store, clock))
     assert system.demo is not None
     await system.demo()

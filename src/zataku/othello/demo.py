@@ -19,6 +19,7 @@ from zataku.othello.writes import (
     play_turn,
     register_user,
     votable_squares,
+    winning_candidate,
 )
 from zataku.othello.writes.votes import MAX_ENGINE_CANDIDATES
 from zataku.system import AppContext, Demo
@@ -109,8 +110,9 @@ class _DemoGame:
         turn = current.current_turn
         now = add_seconds(current.updated_at, _THINKING_SECONDS)
         deadline = format_instant(self._deadline(turn + 1))
-        if await self._write_once(play_turn(current, random.choice(votable_squares(current)), now, deadline)):
-            await self._comment(turn, now)
+        square = random.choice(votable_squares(current))
+        if await self._write_once(play_turn(current, square, now, deadline)):
+            await self._comment(turn, square, now)
 
     async def _open_vote(self, current: Game, random: Random) -> None:
         """Open up to three candidates and vote for them."""
@@ -135,14 +137,14 @@ class _DemoGame:
         assert closed is not None
         ballot = [candidate async for candidate in self._store.each(ballot_of(A_GAME, current.current_turn))]
         if await self._write_once(advance(closed, ballot, now)):
-            await self._comment(current.current_turn, now)
+            await self._comment(current.current_turn, winning_candidate(ballot).position, now)
 
-    async def _comment(self, turn: int, now: Instant) -> None:
+    async def _comment(self, turn: int, square: str, now: Instant) -> None:
         current = await self._store.get(game(A_GAME), strong=True)
         assert current is not None
         board = parse_board(current.board_state)
         texts = Contents(
-            **fill_phrase(COMMENTS, turn, f"{turn + 1}", count_discs(board, "BLACK"), count_discs(board, "WHITE"))
+            **fill_phrase(COMMENTS, turn, square, count_discs(board, "BLACK"), count_discs(board, "WHITE"))
         )
         await self._write_once(add_commentary(A_GAME, turn, texts.ja, now, texts))
 
