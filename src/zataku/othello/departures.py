@@ -72,14 +72,15 @@ DEPARTURES: tuple[Departure, ...] = (
         "36 characters",
     ),
     Departure(
-        "Commentary has at most 500 characters, a user name 1 to 30, a reason at least 1; texts without a visible "
-        "character or with control and direction characters are rejected, also in `email`.",
+        "Commentary has at most 500 characters, a reason at least 1, a user name 1 to 30 in one line, and `email` at "
+        "most 254 with one @; texts without a visible character or with control and direction characters are rejected. "
+        "Turns are 0 to 120, and `boardState` has at most 1,000 ASCII characters.",
         "The document limits only the reason of a candidate, to 200 characters. Without limits an item could reach "
         "400 KB, and a name could be invisible.",
         "The largest item, a commentary in all languages at 4 bytes a character, has 8,222 bytes.",
     ),
     Departure(
-        "Every kind of item can have `expiresAt`, which a job sets.",
+        "Every kind of item can have `expiresAt`. It is set on all items of a finished game, the game last.",
         "The document deletes the data of a finished game, which is in one partition for the game and one for each "
         "turn; time to live deletes items one by one.",
         "3 write units a vote in transactions of 99: a game of 60 moves with as many comments, and of 30 voted turns "

@@ -164,7 +164,12 @@ def _last_items(state: _GameState) -> Iterator[Sample]:
     candidates, votes = _ballot(state, legal_moves(state.board, side_of(state.turn)), deadline)
     yield from candidates
     yield from votes
-    yield replace(state.game, voting_deadline=format_instant(deadline), opened_turn=state.turn)
+    yield replace(
+        state.game,
+        voting_deadline=format_instant(deadline),
+        opened_turn=state.turn,
+        updated_at=format_instant(state.now + THINKING_SECONDS),
+    )
 
 
 def _ballot(state: _GameState, squares: list[str], deadline: int) -> tuple[list[Candidate], list[Vote]]:

@@ -39,7 +39,7 @@ NEW_GAME = Game(
     created_at=OPENED_AT,
     updated_at=OPENED_AT,
     cadence="DAILY",
-    time_zone="Asia/Tokyo",
+    time_zone="UTC",
     ai_level=5,
     language="ja",
 )
