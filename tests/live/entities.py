@@ -4,11 +4,13 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.design import Comment, Room, room_now, seq_of
 from zataku.live.limits import CommentId, ConnectionId, HostId, LogId, ProcessName, RoomId, SenderId
+from zataku.live.moderation.design import Mark
 from zataku.live.moderation.writes import HostAction
 from zataku.live.writes import create_room, take_room
 from zataku.table import ConditionFailed, Plan, Query, ResultUnknown, Store, TransactionCancelled
@@ -49,6 +51,16 @@ def comment(
         seq=seq_of(epoch, number),
         sender_id=sender,
     )
+
+
+def comment_at(number: int, seconds: float, **fields: object) -> Comment:
+    """The comment with this number, posted so many seconds after the start."""
+    return replace(comment(number), created_at=instant_ms(START + seconds), **fields)
+
+
+def hidden_mark(hidden: Comment) -> Mark:
+    """The mark of a hidden comment."""
+    return Mark(room_id=HALL, mark="HIDDEN", comment_id=hidden.comment_id, at=NOW)
 
 
 def host_action(number: int = 1, host_id: HostId = MIDORI, room_id: RoomId = HALL) -> HostAction:

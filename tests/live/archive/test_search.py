@@ -5,13 +5,11 @@ import contextlib
 import threading
 from collections.abc import Sequence
 
-import msgspec
 import pytest
 
-from tests.live.entities import HALL, MIDORI, comment, room
+from tests.live.entities import HALL, MIDORI, comment, comment_at, hidden_mark, room
 from tests.support.app_context import app_context, user_identity
-from tests.support.stores import START
-from zataku.clock import ManualClock, instant_ms
+from zataku.clock import ManualClock
 from zataku.errors import InvalidRequest, NotFound
 from zataku.live.archive import search
 from zataku.live.archive.messages import SearchResults
@@ -19,20 +17,10 @@ from zataku.live.archive.search import MAX_CHARACTERS_READ, MAX_CONCURRENT_FOLDS
 from zataku.live.archive.timeline import Timelines
 from zataku.live.design import Comment, seq_of
 from zataku.live.limits import SEQ_START
-from zataku.live.moderation.design import Mark
 from zataku.table import Store
 
 HOST = user_identity(str(MIDORI))
 READER = user_identity()
-
-
-def at(number: int, seconds: float, **more: object) -> Comment:
-    """The comment of that number, so many seconds into the talk."""
-    return msgspec.structs.replace(comment(number), created_at=instant_ms(START + seconds), **more)
-
-
-def hidden(comment: Comment) -> Mark:
-    return Mark(room_id=HALL, mark="HIDDEN", comment_id=comment.comment_id, at=instant_ms(START))
 
 
 async def results_for(
@@ -60,8 +48,8 @@ async def test_search_ignores_case_and_width_and_finds_nicknames(
     strict: Store, clock: ManualClock, text: str, numbers: list[int]
 ) -> None:
     contents = ["Zataku!", "ＺＡＴＡＫＵは", "ｶｰﾄﾞ", "Straße", "１００％", "<b>no</b>", "하늘이 맑다", "by name"]
-    comments = [at(number, number, content=content) for number, content in enumerate(contents, 1)]
-    comments[-1] = at(8, 8, content="by name", nickname="ソラ sora")
+    comments = [comment_at(number, number, content=content) for number, content in enumerate(contents, 1)]
+    comments[-1] = comment_at(8, 8, content="by name", nickname="ソラ sora")
     await strict.write_many(put=[room(), *comments])
     results = await results_for(strict, clock, text)
     assert [it.seq for it in results.comments] == [seq_of(1, it) for it in numbers]
@@ -71,7 +59,7 @@ async def test_search_ignores_case_and_width_and_finds_nicknames(
 async def test_a_search_continues_where_it_stopped_and_finds_each_comment_once(
     strict: Store, clock: ManualClock
 ) -> None:
-    comments = [at(number, number, content="yes" if number % 7 == 0 else "no") for number in range(1, 2300)]
+    comments = [comment_at(number, number, content="yes" if number % 7 == 0 else "no") for number in range(1, 2300)]
     await strict.write_many(put=[room(), *comments])
     seqs: list[str] = []
     after, pages = SEQ_START, 0
@@ -89,7 +77,7 @@ async def test_a_search_continues_where_it_stopped_and_finds_each_comment_once(
 
 
 async def test_rooms_of_long_comments_are_searched_in_smaller_steps(strict: Store, clock: ManualClock) -> None:
-    await strict.write_many(put=[room(), *(at(number, number, content="長" * 500) for number in range(1, 602))])
+    await strict.write_many(put=[room(), *(comment_at(number, number, content="長" * 500) for number in range(1, 602))])
     assert (await results_for(strict, clock, "短")).next == seq_of(1, 200)
     assert (await results_for(strict, clock, "短", seq_of(1, 401))).next == seq_of(1, 601)
     assert (await results_for(strict, clock, "短", seq_of(1, 402))).next is None
@@ -100,7 +88,7 @@ async def test_a_search_never_folds_more_than_its_limit(
 ) -> None:
     # Short comments first, then the longest ones.
     lengths = [*[100] * 300, *[500] * 400]
-    stored = [at(number, number, content="長" * length) for number, length in enumerate(lengths, 1)]
+    stored = [comment_at(number, number, content="長" * length) for number, length in enumerate(lengths, 1)]
     await strict.write_many(put=[room(), *stored])
     sizes: list[int] = []
 
@@ -116,7 +104,7 @@ async def test_a_search_never_folds_more_than_its_limit(
 async def test_at_most_two_searches_fold_at_the_same_time(
     strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await strict.write_many(put=[room(), at(1, 1, content="yes")])
+    await strict.write_many(put=[room(), comment_at(1, 1, content="yes")])
     # A third concurrent search would complete the barrier; without one it breaks after its timeout.
     barrier = threading.Barrier(MAX_CONCURRENT_FOLDS + 1, timeout=0.5)
 
@@ -133,7 +121,9 @@ async def test_at_most_two_searches_fold_at_the_same_time(
 
 
 async def test_only_the_host_finds_hidden_comments(strict: Store, clock: ManualClock) -> None:
-    await strict.write_many(put=[room(), at(1, 1, content="rude"), at(2, 2, content="rude, too"), hidden(comment(1))])
+    await strict.write_many(
+        put=[room(), comment_at(1, 1, content="rude"), comment_at(2, 2, content="rude, too"), hidden_mark(comment(1))]
+    )
     assert [it.seq for it in (await results_for(strict, clock, "rude")).comments] == [seq_of(1, 2)]
     assert len((await results_for(strict, clock, "rude", reader=HOST)).comments) == 2
 

@@ -3,29 +3,19 @@
 import sys
 from random import Random
 
-import msgspec
 import pytest
 
-from tests.live.entities import HALL, SORA, YUNA, comment, room
+from tests.live.entities import HALL, SORA, YUNA, comment_at, room
 from tests.support.app_context import app_context
 from tests.support.stores import START
 from zataku.clock import ManualClock, instant_ms
 from zataku.live.archive.messages import TimelinePart
 from zataku.live.archive.room_cache import MAX_AGE_SECONDS
 from zataku.live.archive.timeline import MAX_PARTS, TimelineBuilder, Timelines
-from zataku.live.design import Comment, seq_of
+from zataku.live.design import seq_of
 from zataku.live.moderation.design import Mark, Reactions
 from zataku.live.samples import talk_comments, talk_moderation, talk_room
 from zataku.table import Store
-
-
-def at(number: int, seconds: float, **more: object) -> Comment:
-    """The comment of that number, so many seconds into the talk."""
-    return msgspec.structs.replace(comment(number), created_at=instant_ms(START + seconds), **more)
-
-
-def hidden(comment: Comment) -> Mark:
-    return Mark(room_id=HALL, mark="HIDDEN", comment_id=comment.comment_id, at=instant_ms(START))
 
 
 async def test_an_hour_has_equal_parts_that_lead_to_their_first_comment(strict: Store, clock: ManualClock) -> None:
@@ -59,7 +49,7 @@ async def test_reactions_are_spread_over_the_parts_of_their_minute_and_none_is_l
         Reactions(room_id=HALL, minute=instant_ms(START + minute * 60), clap=clap, lol=1)
         for minute, clap in ((-5, 3), (0, 10), (1, 6), (90, 2))
     ]
-    await strict.write_many(put=[room(), at(1, 0), at(2, 119), *minutes])
+    await strict.write_many(put=[room(), comment_at(1, 0), comment_at(2, 119), *minutes])
     timeline = await Timelines(app_context(strict, clock))(HALL)
     assert (timeline.part_seconds, len(timeline.parts)) == (1, 120)
     assert (timeline.reactions.clap, timeline.reactions.aha, timeline.reactions.lol) == (21, 0, 4)
@@ -76,7 +66,7 @@ def test_a_part_gets_its_share_of_each_minute(seconds: int) -> None:
     random = Random(seconds)
     builder = TimelineBuilder(instant_ms(START + 12.3))
     for second in (0, seconds):
-        builder.add(at(1, 12.3 + second))
+        builder.add(comment_at(1, 12.3 + second))
     minutes = [(random.randrange(-180, seconds + 180), random.randrange(200)) for _ in range(20)]
     parts = builder.parts([Reactions(room_id=HALL, minute=instant_ms(START + 12.3 + it), clap=n) for it, n in minutes])
     spread = [0] * len(parts)
@@ -91,7 +81,7 @@ def test_a_part_gets_its_share_of_each_minute(seconds: int) -> None:
 def test_a_week_of_reactions_is_not_processed_second_by_second(seconds: int) -> None:
     builder = TimelineBuilder(instant_ms(START))
     for second in (0, seconds):
-        builder.add(at(1, second))
+        builder.add(comment_at(1, second))
     minutes = [Reactions(room_id=HALL, minute=instant_ms(START + 60 * it), clap=3) for it in range(7 * 24 * 60)]
     steps = 0
 
@@ -121,7 +111,7 @@ def test_a_week_of_reactions_is_not_processed_second_by_second(seconds: int) -> 
 async def test_parts_are_as_long_as_the_talk_needs(
     strict: Store, clock: ManualClock, seconds: list[float], part_seconds: int, parts: int
 ) -> None:
-    comments = [at(number, it) for number, it in enumerate(seconds, 1)]
+    comments = [comment_at(number, it) for number, it in enumerate(seconds, 1)]
     await strict.write_many(put=[room(), *comments])
     timeline = await Timelines(app_context(strict, clock))(HALL)
     assert (timeline.part_seconds, len(timeline.parts), timeline.comments) == (part_seconds, parts, len(seconds))
@@ -142,7 +132,7 @@ async def test_a_room_without_comments_has_no_parts(strict: Store, clock: Manual
 
 async def test_senders_are_counted_once_and_unknown_ones_as_one(strict: Store, clock: ManualClock) -> None:
     senders = [SORA, SORA, YUNA, None, None]
-    comments = [at(number, number, sender_id=sender) for number, sender in enumerate(senders, 1)]
+    comments = [comment_at(number, number, sender_id=sender) for number, sender in enumerate(senders, 1)]
     await strict.write_many(put=[room(), *comments])
     assert (await Timelines(app_context(strict, clock))(HALL)).people == 3
 
@@ -151,11 +141,11 @@ async def test_a_timeline_is_cached_for_some_seconds_and_rebuilt_when_the_room_c
     strict: Store, clock: ManualClock
 ) -> None:
     timelines = Timelines(app_context(strict, clock))
-    await strict.write_many(put=[room(), at(1, 0)])
+    await strict.write_many(put=[room(), comment_at(1, 0)])
     assert (await timelines(HALL)).comments == 1
-    await strict.put(at(2, 1))
+    await strict.put(comment_at(2, 1))
     assert (await timelines(HALL)).comments == 1
     await clock.advance(MAX_AGE_SECONDS)
     assert (await timelines(HALL)).comments == 2
-    await strict.write_many(put=[room(status="CLOSED", updated_at=instant_ms(START + 9)), at(3, 2)])
+    await strict.write_many(put=[room(status="CLOSED", updated_at=instant_ms(START + 9)), comment_at(3, 2)])
     assert (await timelines(HALL)).comments == 3
