@@ -1,11 +1,10 @@
 """Server processes that run jobs, a handler that records its runs, and waits for both."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any, ClassVar, cast
 
+from tests.support.store_link import linked_store, wait_for_pending_calls
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.jobs.definitions import DailyJob, DeadlineJob, JobHandler, StreamConsumer
@@ -13,7 +12,7 @@ from zataku.jobs.runner import JobRunner
 from zataku.jobs.schedule import Schedule
 from zataku.platform.design import Job, job
 from zataku.platform.limits import MINUTE
-from zataku.table import Backend, Store, StoreUnreachable
+from zataku.table import Store
 
 NOW = int(START) * 1000
 DEADLINE = 20.0
@@ -24,7 +23,7 @@ async def wait_until(condition: Callable[[], bool]) -> None:
     """Wait until a condition on the counters of a runner holds."""
     async with asyncio.timeout(DEADLINE):
         while not condition():
-            await asyncio.sleep(0.001)
+            await wait_for_pending_calls()
 
 
 async def advance_until(clock: ManualClock, seconds: float, condition: Callable[[], bool], step: float = 0.25) -> None:
@@ -33,21 +32,13 @@ async def advance_until(clock: ManualClock, seconds: float, condition: Callable[
     Every call to a store ends before the next step, so that a slow machine does not delay replies in clock time.
     """
     async with asyncio.timeout(DEADLINE):
-        await _wait_for_calls()
+        await wait_for_pending_calls()
         for _ in range(int(seconds / step)):
             if condition():
                 return
             await clock.advance(step)
-            await _wait_for_calls()
+            await wait_for_pending_calls()
     await wait_until(condition)
-
-
-async def _wait_for_calls() -> None:
-    """Wait until no call to a store is pending."""
-    quiet = 0
-    while quiet < 10:
-        await asyncio.sleep(0.0005 if StoreLink.pending_calls else 0)
-        quiet = 0 if StoreLink.pending_calls else quiet + 1
 
 
 async def stored_job(store: Store, subject: str, kind: str = "close_turn") -> Job | None:
@@ -110,30 +101,6 @@ class RecordingHandler:
         return result
 
 
-class StoreLink:
-    """A connection to the store that can be cut: to the store, a process behind a cut link looks killed."""
-
-    pending_calls: ClassVar[int] = 0
-    """The number of pending calls over all links, except those that wait for changes."""
-
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
-        self.cut = False
-
-    def __getattr__(self, name: str) -> Any:
-        if self.cut:
-            raise StoreUnreachable("The link is cut.")
-        attribute = getattr(self._backend, name)
-        return attribute if name == "changes" or not callable(attribute) else partial(self._call, attribute)
-
-    async def _call(self, call: Callable[..., Awaitable[Any]], *arguments: Any, **options: Any) -> Any:
-        StoreLink.pending_calls += 1
-        try:
-            return await call(*arguments, **options)
-        finally:
-            StoreLink.pending_calls -= 1
-
-
 class Process:
     """A server process with a runner and a schedule of its own."""
 
@@ -147,8 +114,7 @@ class Process:
         stream_consumers: Sequence[StreamConsumer] = (),
         lease_ms: int = MINUTE,
     ) -> None:
-        self.link = StoreLink(store.backend)
-        self.store = Store(cast("Backend", self.link), store.tables, secret=b"", clock=clock, retry=store.retry)
+        self.store, self.link = linked_store(store, clock)
         self.schedule = Schedule(self.store, clock)
         deadline_jobs = (
             []
