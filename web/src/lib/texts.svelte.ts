@@ -61,7 +61,7 @@ export function has(key: string): boolean {
   return key in loaded.catalogue
 }
 
-export function isLanguage(text: string): text is Language {
+function isLanguage(text: string): text is Language {
   return (LANGUAGES as readonly string[]).includes(text)
 }
 
