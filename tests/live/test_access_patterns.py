@@ -165,7 +165,7 @@ async def test_the_latest_comments_are_read_first(store: Store) -> None:
     await eventually(lambda: read_all(store, latest_comments(HALL)), [comment(number) for number in range(12, 0, -1)])
 
 
-async def test_a_tick_of_99_comments_is_written_at_once(store: Store) -> None:
+async def test_a_batch_of_99_comments_is_written_at_once(store: Store) -> None:
     epoch = await open_room(store)
     await store.write(post_comments([comment(number) for number in range(1, 100)], epoch))
     assert len(await read_all(store, comments_after(HALL, SEQ_START))) == 99
@@ -191,13 +191,13 @@ async def test_a_tick_of_99_comments_is_written_at_once(store: Store) -> None:
         "two epochs", "beyond the last number", "two rooms",
     ],
 )  # fmt: skip
-def test_comments_that_cannot_be_a_tick_are_refused_before_the_store(posted: list) -> None:
+def test_comments_that_cannot_be_a_batch_are_refused_before_the_store(posted: list) -> None:
     with pytest.raises(InvalidBatch):
         post_comments(posted, 1)
 
 
 @pytest.mark.parametrize("case", ["unknown", "never acquired", "closed", "paused", "older epoch", "later epoch"])
-async def test_a_room_that_accepts_no_comments_accepts_none_of_a_tick(store: Store, case: str) -> None:
+async def test_a_room_that_accepts_no_comments_accepts_none_of_a_batch(store: Store, case: str) -> None:
     epoch = 1
     if case == "never acquired":
         await store.write(create_room(room()))
@@ -268,19 +268,19 @@ async def connection_ids(store: Store, query: Query) -> set[str]:
 
 
 @pytest.mark.parametrize("count", [0, 100])
-def test_a_tick_has_at_most_99_joins(count: int) -> None:
+def test_a_write_has_at_most_99_joins(count: int) -> None:
     with pytest.raises(InvalidBatch, match="1 to 99 joins"):
         join(HALL, WEB, [socket(number) for number in range(count)], START)
 
 
 @pytest.mark.parametrize("count", [0, 98])
 @pytest.mark.parametrize("plan_of", [upvote, upvote_first])
-def test_a_tick_has_at_most_97_upvotes_of_a_question(plan_of: Callable[..., Plan], count: int) -> None:
+def test_a_write_has_at_most_97_upvotes_of_a_question(plan_of: Callable[..., Plan], count: int) -> None:
     with pytest.raises(InvalidBatch, match="1 to 97 upvotes"):
         plan_of(HALL, comment(1).comment_id, [SenderId(f"guest:{number}") for number in range(count)], START, 1)
 
 
-def test_a_client_that_joins_twice_in_a_tick_joins_once() -> None:
+def test_a_client_that_joins_twice_in_a_write_joins_once() -> None:
     assert join(HALL, WEB, [socket(1), socket(2), socket(1)], START) == join(HALL, WEB, [socket(1), socket(2)], START)
 
 

@@ -33,7 +33,7 @@ async def test_one_comment_costs_five_units_and_the_largest_eleven(priced: Store
     epoch = await open_room(priced)
     largest = largest_comment(Random(1), START, HALL, 2)
     for posted, units in ((comment(1), 3), (largest, 9)):
-        with priced.measured("a tick") as consumed:
+        with priced.measured("a batch") as consumed:
             await priced.write(post_comments([posted], epoch))
         assert (consumed.reads, consumed.writes) == (0, units + 2)
 

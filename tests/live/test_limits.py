@@ -14,7 +14,7 @@ from zataku.live.moderation.writes import block_sender, block_word
 from zataku.table import BadInput, Store, WrongType
 
 FAMILY = "👨‍👩‍👧‍👦"
-VISIBLE = {
+VISIBLE_TEXTS = {
     "one letter": "a",
     "emoji joined by zero-width joiners": FAMILY,
     "a flag made of tags": "🏴󠁧󠁢󠁳󠁣󠁴󠁿",
@@ -24,7 +24,7 @@ VISIBLE = {
     "an ideograph of four bytes": "𠮷",
     "a character of the private use area beside a letter": "a\ue000",
 }
-NOT_ACCEPTED = {
+REFUSED_TEXTS = {
     "nothing": "",
     "blanks": "   ",
     "wide blanks": "\u3000\u3000",
@@ -70,13 +70,13 @@ TEXTS: tuple[tuple[Callable[[str], object], int], ...] = ((as_content, 500), (as
 
 
 @pytest.mark.parametrize(("build", "max_length"), TEXTS)
-@pytest.mark.parametrize("text", VISIBLE.values(), ids=VISIBLE)
+@pytest.mark.parametrize("text", VISIBLE_TEXTS.values(), ids=VISIBLE_TEXTS)
 def test_visible_text_is_accepted_unchanged(build: Callable[[str], object], max_length: int, text: str) -> None:
     assert text in msgspec.to_builtins(build(text)).values()
 
 
 @pytest.mark.parametrize(("build", "max_length"), TEXTS)
-@pytest.mark.parametrize("text", NOT_ACCEPTED.values(), ids=NOT_ACCEPTED)
+@pytest.mark.parametrize("text", REFUSED_TEXTS.values(), ids=REFUSED_TEXTS)
 def test_invisible_text_and_line_breaks_are_refused(build: Callable[[str], object], max_length: int, text: str) -> None:
     with pytest.raises((ValueError, msgspec.ValidationError)):
         build(text)

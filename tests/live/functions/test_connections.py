@@ -268,24 +268,28 @@ async def test_a_failed_sweep_is_repeated(strict: Store, clock: ManualClock) -> 
 
 async def test_each_function_has_the_rights_for_its_work_only(strict: Store, clock: ManualClock) -> None:
     await open_room(strict)
-    joining, leaving, sweeping = JoinRoomFunction(strict), DisconnectFunction(strict), SweepConnectionsFunction(strict)
-    assert await joining(HALL, WEB, [socket(1), socket(2)], clock.now())
-    await leaving([socket(2), socket(2), socket(3)])
+    join_room, disconnect, sweep = (
+        JoinRoomFunction(strict),
+        DisconnectFunction(strict),
+        SweepConnectionsFunction(strict),
+    )
+    assert await join_room(HALL, WEB, [socket(1), socket(2)], clock.now())
+    await disconnect([socket(2), socket(2), socket(3)])
     assert await stored_ids(strict) == {socket(1)}
-    for function in (joining, leaving, sweeping):
+    for function in (join_room, disconnect, sweep):
         with pytest.raises(NotGranted):
             await function._store.write(close_room(HALL, MIDORI, clock.now(), 1))
-    for function in (leaving, sweeping):
+    for function in (disconnect, sweep):
         with pytest.raises(NotGranted):
             await function._store.write(join(HALL, WEB, [socket(4)], clock.now()))
     with pytest.raises(NotGranted):
-        await sweeping._store.get(connection(socket(1)))
+        await sweep._store.get(connection(socket(1)))
     assert await stored_ids(strict) == {socket(1)}
     swept = 0
     while not swept:
-        swept = await sweeping(WEB, instant_ms(clock.now() + 1))
+        swept = await sweep(WEB, instant_ms(clock.now() + 1))
     assert (swept, await stored_ids(strict)) == (1, set())
-    assert await sweeping(ProcessName("web-9"), instant_ms(clock.now() + 1)) == 0
+    assert await sweep(ProcessName("web-9"), instant_ms(clock.now() + 1)) == 0
 
 
 async def advance(clock: ManualClock, seconds: float) -> None:

@@ -15,7 +15,7 @@ from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.design import MATRIX, TABLES, Comment, Connection, Room
 from zataku.live.functions import Function, comments, connections, moderation, ownership, rooms
-from zataku.live.functions import post_comment as posting
+from zataku.live.functions import post_comment as post_comment_module
 from zataku.live.limits import CommentId, ProcessName
 from zataku.live.messages import DeleteComment, MarkComment, PauseRoom, React, RetractComment, Upvote
 from zataku.live.moderation.design import Upvotes
@@ -36,7 +36,7 @@ KEYS: dict[str, Key[Entity]] = {
 def test_every_row_of_the_matrix_is_a_use_case_and_every_use_case_a_row() -> None:
     assert set(FUNCTIONS) == {rights.function for rights in MATRIX}
     assert {it.__module__ for it in FUNCTIONS.values()} == {
-        it.__name__ for it in (comments, connections, moderation, ownership, posting, rooms)
+        it.__name__ for it in (comments, connections, moderation, ownership, post_comment_module, rooms)
     }
 
 

@@ -237,6 +237,6 @@ def test_the_policies_of_functions_name_the_tables_of_their_environment() -> Non
         text = json.dumps(template_policy(rights, "prod"))
         for grant in rights.grants:
             assert all(f"dynamodb:{action}" in text for action in grant.actions)
-    sweeping = template_policy(MATRIX["SweepConnectionsFunction"], "prod")
-    assert "PutItem" not in json.dumps(sweeping)
+    sweep_policy = template_policy(MATRIX["SweepConnectionsFunction"], "prod")
+    assert "PutItem" not in json.dumps(sweep_policy)
     assert moderation not in {grant.table for function, *_ in DOCUMENT for grant in MATRIX[function].grants}

@@ -209,7 +209,7 @@ async def _voters(store: Store, comment_id: CommentId) -> list[str]:
     return [it.sender_id async for it in store.each(upvoters_of(HALL, comment_id))]
 
 
-async def test_the_upvotes_of_a_tick_count_together_and_a_refusal_names_the_sender_who_has_upvoted(
+async def test_the_upvotes_of_a_batch_count_together_and_a_refusal_names_the_sender_who_has_upvoted(
     store: Store,
 ) -> None:
     epoch = await open_room(store)

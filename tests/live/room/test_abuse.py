@@ -124,8 +124,8 @@ async def test_a_failed_write_fails_its_own_commands_only(embedded: Store, probl
     live_room = await open_hall(embedded)
     question = new_id()
     state = (await execute_all(live_room, await live_room.acquire(HALL), [post_comment("question", id=question)])).state
-    upvoting = live_room._upvote
-    healthy, upvoting._store = upvoting._store, FailingStore(upvoting._store, problem)
+    upvote_function = live_room._upvote
+    healthy, upvote_function._store = upvote_function._store, FailingStore(upvote_function._store, problem)
     batch = [
         command_of(Upvote(comment_id=question), guest(1)),
         post_comment("one", guest(2)),
@@ -134,7 +134,7 @@ async def test_a_failed_write_fails_its_own_commands_only(embedded: Store, probl
     ]
     outcome = await execute_all(live_room, state, batch)
     assert reply_summaries(outcome, missing="done") == [code, "one", "done", "paused"]
-    upvoting._store = healthy
+    upvote_function._store = healthy
     outcome = await execute_all(live_room, outcome.state, [command_of(Upvote(comment_id=question), guest(1))])
     assert (await snapshot_of(live_room, outcome.state)).standing.votes == {question: 1}
 
@@ -143,10 +143,13 @@ async def test_upvotes_whose_reply_was_lost_are_loaded_from_the_table(embedded: 
     live_room = await open_hall(embedded)
     question = new_id()
     state = (await execute_all(live_room, await live_room.acquire(HALL), [post_comment("question", id=question)])).state
-    upvoting = live_room._upvote
-    healthy, upvoting._store = upvoting._store, FailingStore(upvoting._store, ResultUnknown, is_stored=True)
+    upvote_function = live_room._upvote
+    healthy, upvote_function._store = (
+        upvote_function._store,
+        FailingStore(upvote_function._store, ResultUnknown, is_stored=True),
+    )
     outcome = await execute_all(live_room, state, [command_of(Upvote(comment_id=question), guest(1))])
-    upvoting._store = healthy
+    upvote_function._store = healthy
     assert reply_summaries(outcome) == ["unsettled"]
     outcome = await execute_all(
         live_room, outcome.state, [command_of(Upvote(comment_id=question), guest(n)) for n in (1, 2)]
@@ -157,8 +160,8 @@ async def test_upvotes_whose_reply_was_lost_are_loaded_from_the_table(embedded: 
 
 async def test_a_lost_retraction_of_an_unknown_comment_changes_nothing(embedded: Store) -> None:
     live_room = await open_hall(embedded)
-    removing = live_room._remove
-    removing._store = FailingStore(removing._store, ResultUnknown)
+    remove_function = live_room._remove
+    remove_function._store = FailingStore(remove_function._store, ResultUnknown)
     outcome = await execute_all(
         live_room, await live_room.acquire(HALL), [command_of(RetractComment(comment_id=new_id()), SORA)]
     )

@@ -27,15 +27,15 @@ from zataku.table import Plan, ResultUnknown, Store, Throttled
 async def test_a_failed_close_leaves_the_room_open_with_all_its_comments(embedded: Store) -> None:
     live_room = await open_hall(embedded)
     state = await live_room.acquire(HALL)
-    closing = live_room._close
-    healthy, closing._store = closing._store, FailingStore(closing._store, Throttled)
+    close_function = live_room._close
+    healthy, close_function._store = close_function._store, FailingStore(close_function._store, Throttled)
     outcome = await execute_all(live_room, state, [post_comment("一"), close(), post_comment("二")])
     assert (reply_summaries(outcome), event_summaries(outcome), outcome.closed) == (
         ["一", "unsettled", "二"],
         ["一", "二"],
         None,
     )
-    closing._store = healthy
+    close_function._store = healthy
     outcome = await execute_all(live_room, outcome.state, [post_comment("三"), close()])
     assert (reply_summaries(outcome), bool(outcome.closed)) == (["三", "CLOSED"], True)
     assert [(it.content, it.seq) for it in await stored_comments(embedded)] == [
@@ -48,10 +48,10 @@ async def test_a_failed_close_leaves_the_room_open_with_all_its_comments(embedde
 async def test_comments_of_unknown_outcome_are_not_reported_as_refused(embedded: Store) -> None:
     live_room = await open_hall(embedded)
     state = await live_room.acquire(HALL)
-    posting = live_room._post
-    posting._store = FailingStore(posting._store, ResultUnknown, is_stored=True)
-    for owning in (live_room._own, posting._own):
-        owning._store = FailingStore(owning._store, ResultUnknown)
+    post_function = live_room._post
+    post_function._store = FailingStore(post_function._store, ResultUnknown, is_stored=True)
+    for own_function in (live_room._own, post_function._own):
+        own_function._store = FailingStore(own_function._store, ResultUnknown)
     with pytest.raises(ResultUnknown):
         await live_room.handle(state, [post_comment("一")], START)
     assert [it.content for it in await stored_comments(embedded)] == ["一"]

@@ -193,16 +193,16 @@ async def test_a_closed_room_cannot_be_acquired(strict: Store) -> None:
 async def test_a_reader_that_resumes_gets_every_later_comment_once(embedded: Store) -> None:
     live_room = await open_hall(embedded)
     state = await live_room.acquire(HALL)
-    for tick in range(30):
+    for batch in range(30):
         state = (
-            await live_room.handle(state, [post_comment(f"{tick}-{at}", guest(at)) for at in range(10)], START + tick)
+            await live_room.handle(state, [post_comment(f"{batch}-{at}", guest(at)) for at in range(10)], START + batch)
         ).state
     stored = await stored_comments(embedded)
     assert len(stored) == 300
-    for back in (1, 50, RECENT_COMMENTS, RECENT_COMMENTS + 1, 299):
-        since = stored[-back - 1].seq
+    for missed_count in (1, 50, RECENT_COMMENTS, RECENT_COMMENTS + 1, 299):
+        since = stored[-missed_count - 1].seq
         missed = await snapshot_of(live_room, state, since)
-        assert [it.seq for it in missed.comments] == [it.seq for it in stored[-back:]]
+        assert [it.seq for it in missed.comments] == [it.seq for it in stored[-missed_count:]]
         assert not missed.more
     newcomer = await snapshot_of(live_room, state)
     assert [it.seq for it in newcomer.comments] == [it.seq for it in stored[-RECENT_COMMENTS:]]
@@ -227,10 +227,10 @@ async def test_on_a_store_that_loses_replies_every_acknowledged_comment_is_store
         live_room = LiveRoom(lossy)
         state = await live_room.acquire(HALL)
         replies: list[str] = []
-        for tick in range(40):
+        for batch in range(40):
             try:
                 outcome = await live_room.handle(
-                    state, [post_comment(f"{tick}a"), post_comment(f"{tick}b")], START + 2 * tick
+                    state, [post_comment(f"{batch}a"), post_comment(f"{batch}b")], START + 2 * batch
                 )
             except (LostRoom, RequestError):
                 state = await live_room.acquire(HALL)

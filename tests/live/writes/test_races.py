@@ -68,7 +68,7 @@ async def test_comments_that_race_with_a_close_or_a_pause_are_stored_before_it_o
     async def post() -> None:
         for number in range(1, 31):
             try:
-                await contested.write(post_comments([comment(number, epoch=epoch)], epoch), token=f"tick-{number}")
+                await contested.write(post_comments([comment(number, epoch=epoch)], epoch), token=f"batch-{number}")
             except TransactionCancelled:
                 refused.append(number)
             else:
@@ -139,8 +139,8 @@ async def test_every_process_that_acquires_a_room_gets_another_epoch(contested: 
     assert hall is not None
     assert max(epochs) <= (hall.epoch or 0)
     last = await acquire_epoch(contested)
-    ticks = {epoch: post_comments([comment(1, salt=epoch, epoch=epoch)], epoch) for epoch in range(1, last + 1)}
-    posts = await race(*(contested.write(tick, token=f"t{epoch}") for epoch, tick in ticks.items()))
+    batches = {epoch: post_comments([comment(1, salt=epoch, epoch=epoch)], epoch) for epoch in range(1, last + 1)}
+    posts = await race(*(contested.write(batch, token=f"t{epoch}") for epoch, batch in batches.items()))
     assert len(posts.won) == 1
     assert [it.comment_id for it in await read_all(contested, comments_after(HALL, SEQ_START))] == [
         comment(1, salt=last).comment_id

@@ -64,7 +64,7 @@ class ContestedRoom:
 
 
 class Owner:
-    """A process that repeats a tick of unknown outcome, or acquires the room again."""
+    """A process that repeats a batch of unknown outcome, or acquires the room again."""
 
     def __init__(self, hall: ContestedRoom, repeats: bool) -> None:
         self.hall = hall
@@ -79,23 +79,23 @@ class Owner:
         await self.acquire()
         while self.hall.unposted:
             contents = [self.hall.unposted.popleft() for _ in range(min(3, len(self.hall.unposted)))]
-            tick = [
+            batch = [
                 comment(self.last_number + at, content, salt=next(self.hall.salts), epoch=self.epoch)
                 for at, content in enumerate(contents, 1)
             ]
-            self.last_number += len(tick)
+            self.last_number += len(batch)
             try:
-                is_stored = await self._post(tick)
+                is_stored = await self._post(batch)
             except TransactionCancelled:
                 self.hall.unposted.extend(contents)
                 return
             if is_stored:
-                self.hall.acknowledged += tick
+                self.hall.acknowledged += batch
             else:
                 self.hall.unposted.extend(contents)
 
-    async def _post(self, tick: list[Comment]) -> bool:
-        plan, token = post_comments(tick, self.epoch), f"tick-{tick[0].seq}" if self.repeats else None
+    async def _post(self, batch: list[Comment]) -> bool:
+        plan, token = post_comments(batch, self.epoch), f"batch-{batch[0].seq}" if self.repeats else None
         try:
             if self.hall.random.random() < 0.4:
                 self.hall.late.append(asyncio.create_task(self._write_late(plan, token)))
@@ -105,8 +105,8 @@ class Owner:
             await self.hall.store.write(plan, token=token, at=START)
         except ResultUnknown:
             await self.acquire()
-            comments = [Comment.key(room_id=HALL, comment_id=it.comment_id) for it in tick]
-            marks = [Mark.key(room_id=HALL, mark="DELETED", comment_id=it.comment_id) for it in tick]
+            comments = [Comment.key(room_id=HALL, comment_id=it.comment_id) for it in batch]
+            marks = [Mark.key(room_id=HALL, mark="DELETED", comment_id=it.comment_id) for it in batch]
             return any(await self.hall.store.get_many([*comments, *marks], strong=True))
         return True
 
@@ -182,37 +182,37 @@ async def test_a_reader_misses_nothing_though_the_newest_comments_were_deleted_b
     assert await read_all(contested, comments_after(HALL, before[9].seq)) == [following]
 
 
-async def test_a_tick_repeated_with_its_token_restores_no_deleted_comment(contested: Store) -> None:
+async def test_a_batch_repeated_with_its_token_restores_no_deleted_comment(contested: Store) -> None:
     epoch = await open_room(contested)
-    tick = post_comments([comment(1, epoch=epoch)], epoch)
-    await contested.write(tick, token="tick", at=START)
+    batch = post_comments([comment(1, epoch=epoch)], epoch)
+    await contested.write(batch, token="batch", at=START)
     await contested.write(delete_comment(host_action(1), comment(1).comment_id, 1), token="delete")
-    await contested.write(tick, token="tick", at=START)
+    await contested.write(batch, token="batch", at=START)
     assert await read_all(contested, comments_after(HALL, SEQ_START)) == []
 
 
-@pytest.mark.parametrize("token", [None, "tick"])
-async def test_a_tick_whose_token_expired_is_refused_after_the_room_was_acquired_again(
+@pytest.mark.parametrize("token", [None, "batch"])
+async def test_a_batch_whose_token_expired_is_refused_after_the_room_was_acquired_again(
     embedded: Store, clock: ManualClock, token: str | None
 ) -> None:
     epoch = await open_room(embedded)
-    tick = post_comments([comment(1)], epoch)
-    await embedded.write(tick, token=token, at=START)
+    batch = post_comments([comment(1)], epoch)
+    await embedded.write(batch, token=token, at=START)
     await embedded.write(delete_comment(host_action(1), comment(1).comment_id, 1))
     await clock.advance(601)
     await acquire_epoch(embedded)
     with pytest.raises(TransactionCancelled):
-        await embedded.write(tick, token=token, at=START)
+        await embedded.write(batch, token=token, at=START)
     assert await read_all(embedded, comments_after(HALL, SEQ_START)) == []
 
 
 async def test_a_comment_restored_without_its_token_in_the_same_epoch_is_still_marked_as_deleted(store: Store) -> None:
     epoch = await open_room(store)
-    tick = post_comments([comment(1)], epoch)
-    await store.write(tick)
-    await assert_refused(store, tick)
+    batch = post_comments([comment(1)], epoch)
+    await store.write(batch)
+    await assert_refused(store, batch)
     deleted = await store.write(delete_comment(host_action(1), comment(1).comment_id, 1))
-    await store.write(tick)
+    await store.write(batch)
     assert await read_all(store, comments_after(HALL, SEQ_START)) == [comment(1)]
     mark = Mark.key(room_id=HALL, mark="DELETED", comment_id=comment(1).comment_id)
     assert await store.get(mark, strong=True) == deleted
