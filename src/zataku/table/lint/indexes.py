@@ -14,7 +14,6 @@ from zataku.table.schema.analysis.sample_calls import sample_queries
 from zataku.table.schema.codec import stored_fields
 from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.table import Table
-from zataku.table.store.row_readers import from_key
 
 
 def unfed_index(table: Table) -> Iterator[Violation]:
@@ -88,7 +87,7 @@ def _missing_fields(table: Table, index: IndexSchema, queries: list[Query[Any]])
 def _fields_read(binding: Binding[Any], kind: type[Struct]) -> Iterator[tuple[str, str]]:
     """The fields of a result, each with the attribute it is read from."""
     for field in stored_fields(kind):
-        yield field.name, binding.source_of(field.name)[0] if from_key(binding, field) else field.attribute
+        yield field.name, binding.attribute_of(field)
     if (binding.revision or 1) > 1:
         # Without it an old item is read as a current one.
         yield binding.table.revision, binding.table.revision

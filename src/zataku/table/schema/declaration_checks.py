@@ -68,7 +68,7 @@ def _check_template(binding: "Binding[Any]", attribute: str, template: KeyTempla
     key_type = binding.table.key_types[attribute]
     if key_type != "S":
         field = binding.fields.get(template.slots[0].field) if template.is_single_field else None
-        if field is None or not _can_be(key_type, field.annotation):
+        if field is None or not _fits_key_type(key_type, field.annotation):
             raise DesignError(
                 f"{name}: the key {attribute} is {_TYPE_NAMES[key_type]}, so its template is one such field."
             )
@@ -77,7 +77,7 @@ def _check_template(binding: "Binding[Any]", attribute: str, template: KeyTempla
 def _check_field(binding: "Binding[Any]", field: StoredField) -> None:
     name = f"{binding.entity.__name__}.{field.name}"
     key_type = binding.table.key_types.get(field.attribute)
-    if key_type is not None and not _can_be(key_type, field.annotation):
+    if key_type is not None and not _fits_key_type(key_type, field.annotation):
         raise DesignError(f"{name} is the key {field.attribute}, so it must be {_TYPE_NAMES[key_type]}.")
     if not field.required:
         return
@@ -87,7 +87,7 @@ def _check_field(binding: "Binding[Any]", field: StoredField) -> None:
         raise DesignError(f"{name} is a set, which is left out when it is empty. Give it a default.")
 
 
-def _can_be(key_type: KeyType, annotation: Any) -> bool:
+def _fits_key_type(key_type: KeyType, annotation: Any) -> bool:
     """True when values of the annotation can serve as a key of the type."""
     kind = unwrap_annotation(annotation)
     if get_origin(kind) is Literal:

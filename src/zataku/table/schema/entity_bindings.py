@@ -109,6 +109,14 @@ class Binding(Generic[E]):
         """True when some key of the entity has the field in it."""
         return any(name in template.fields for template in self.templates.values())
 
+    def is_read_from_key(self, field: StoredField) -> bool:
+        """True when a result's field is parsed from a key: it is stored only there, or the view marks it `InKey`."""
+        return field.name in self.in_key or IN_KEY in field_markers(field.annotation)
+
+    def attribute_of(self, field: StoredField) -> str:
+        """The attribute that a result's field is read from."""
+        return self.source_of(field.name)[0] if self.is_read_from_key(field) else field.attribute
+
     def source_of(self, name: str) -> tuple[str, KeyTemplate]:
         """The key attribute and template that an `InKey` field is read back from."""
         for attribute, template in self.templates.items():
@@ -121,9 +129,9 @@ class Binding(Generic[E]):
         try:
             return self.fields[name]
         except KeyError:
-            known = ", ".join(self.fields)
+            names = ", ".join(self.fields)
             raise UnknownAttribute(
-                f"{self.entity.__name__} has no field {name!r}. It has: {known}.", field=name
+                f"{self.entity.__name__} has no field {name!r}. It has: {names}.", field=name
             ) from None
 
     def write_condition(self, condition: ex.Expression | None) -> ex.Expression | None:

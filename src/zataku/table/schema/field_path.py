@@ -284,8 +284,8 @@ class _Placeholder:
                 return _Placeholder(
                     _NamedPath((*here.route, field.attribute), here.field or field, field.annotation, field.required)
                 )
-        known = ", ".join(field.name for field in stored_fields(struct))
-        raise UnknownAttribute(f"{struct.__name__} has no field {name!r}. It has: {known}.", field=name)
+        names = ", ".join(field.name for field in stored_fields(struct))
+        raise UnknownAttribute(f"{struct.__name__} has no field {name!r}. It has: {names}.", field=name)
 
     def __getitem__(self, at: int | str) -> "_Placeholder":
         here = self._named

@@ -46,7 +46,7 @@ class KeyTemplate:
         # The key is one field, with the field's own type.
         self.is_single_field = len(self.parts) == 1 and bool(self.slots) and self.slots[0].width is None
         self._pattern = re.compile("".join(_as_pattern(part) for part in self.parts), re.DOTALL)
-        # Templates of other items whose keys this one could make.
+        # Templates of other items whose keys this one could render.
         self.conflicting: tuple[KeyTemplate, ...] = ()
         # The template for the % operator, and for each slot what a value needs to be inserted without conversion.
         self._format = "".join(_as_format(part) for part in self.parts)
@@ -56,15 +56,15 @@ class KeyTemplate:
         return f"KeyTemplate({self.text!r})"
 
     def find_conflicts(self, others: Iterable["KeyTemplate"]) -> None:
-        """Set the templates of other items whose keys this one could make.
+        """Set the templates of other items whose keys this one could render.
 
-        `GAME#{id}` makes a key of `GAME#{id}#TURN#{n}` when an id contains the separator; such an id is refused.
+        `GAME#{id}` renders a key of `GAME#{id}#TURN#{n}` when an id contains the separator; such an id is refused.
         """
-        mine = self._sample
+        sample = self._sample
         self.conflicting = tuple(
             other
             for other in others
-            if other.text != self.text and self.matches(other._sample) and not other.matches(mine)
+            if other.text != self.text and self.matches(other._sample) and not other.matches(sample)
         )
 
     @property

@@ -41,8 +41,6 @@ R2 = TypeVar("R2", bound=Entity | View)
 R3 = TypeVar("R3", bound=Entity | View)
 R4 = TypeVar("R4", bound=Entity | View)
 P = ParamSpec("P")
-Example = dict[str, Any] | None
-Cost = Budget | None
 
 KeyDeclaration = str | KeyAttribute
 Deletion = Literal["Retain", "Delete"]
@@ -234,7 +232,7 @@ class Table:
         return bind
 
     def item(
-        self, *, strong: bool = False, example: Example = None, budget: Cost = None
+        self, *, strong: bool = False, example: dict[str, Any] | None = None, budget: Budget | None = None
     ) -> Callable[[Callable[P, Key[E]]], ItemPattern[P, E]]:
         """Declare an access pattern that reads one item by its key."""
 
@@ -245,7 +243,12 @@ class Table:
 
     @overload
     def query(
-        self, *, returns: type[R], strong: bool = False, example: Example = None, budget: Cost = None
+        self,
+        *,
+        returns: type[R],
+        strong: bool = False,
+        example: dict[str, Any] | None = None,
+        budget: Budget | None = None,
     ) -> Callable[[Callable[P, Span]], QueryPattern[P, R]]: ...
     @overload
     def query(
@@ -253,8 +256,8 @@ class Table:
         *,
         returns: tuple[type[R], type[R2]],
         strong: bool = False,
-        example: Example = None,
-        budget: Cost = None,
+        example: dict[str, Any] | None = None,
+        budget: Budget | None = None,
     ) -> Callable[[Callable[P, Span]], QueryPattern[P, R | R2]]: ...
     @overload
     def query(
@@ -262,8 +265,8 @@ class Table:
         *,
         returns: tuple[type[R], type[R2], type[R3]],
         strong: bool = False,
-        example: Example = None,
-        budget: Cost = None,
+        example: dict[str, Any] | None = None,
+        budget: Budget | None = None,
     ) -> Callable[[Callable[P, Span]], QueryPattern[P, R | R2 | R3]]: ...
     @overload
     def query(
@@ -271,16 +274,16 @@ class Table:
         *,
         returns: tuple[type[R], type[R2], type[R3], type[R4]],
         strong: bool = False,
-        example: Example = None,
-        budget: Cost = None,
+        example: dict[str, Any] | None = None,
+        budget: Budget | None = None,
     ) -> Callable[[Callable[P, Span]], QueryPattern[P, R | R2 | R3 | R4]]: ...
     def query(
         self,
         *,
         returns: type[Any] | tuple[type[Any], ...],
         strong: bool = False,
-        example: Example = None,
-        budget: Cost = None,
+        example: dict[str, Any] | None = None,
+        budget: Budget | None = None,
     ) -> Callable[[Callable[P, Span]], QueryPattern[P, Any]]:
         """Declare an access pattern that reads a range of a partition.
 
@@ -295,7 +298,7 @@ class Table:
         return declare
 
     def write(
-        self, *, budget: Cost = None, example: Example = None
+        self, *, budget: Budget | None = None, example: dict[str, Any] | None = None
     ) -> Callable[[Callable[P, Plan[E]]], WritePattern[P, E]]:
         """Declare an access pattern that writes: a function that returns a `Plan` for `store.write`."""
 

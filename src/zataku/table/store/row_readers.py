@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import DesignError, ItemUnreadable
 from zataku.table.backend.values import Item, unpack_row
-from zataku.table.schema.codec import StoredField, field_markers, stored_fields
-from zataku.table.schema.entity import IN_KEY, Entity, View, binding_of
+from zataku.table.schema.codec import stored_fields
+from zataku.table.schema.entity import Entity, View, binding_of
 from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.revised_bindings import RevisedBinding
 
@@ -48,7 +48,7 @@ def _view_reader(table: "Table", view: type[Any], held: frozenset[str] | None) -
     if view not in table.views:
         raise DesignError(f"{view.__name__} is not a view of {table.name}. Declare it with @table.view(Entity).")
     binding = binding_of(table.views[view])
-    in_key = {field.name: field for field in stored_fields(view) if from_key(binding, field)}
+    in_key = {field.name: field for field in stored_fields(view) if binding.is_read_from_key(field)}
 
     def read(row: "Row") -> Any:
         item = unpack_row(row)
@@ -57,11 +57,6 @@ def _view_reader(table: "Table", view: type[Any], held: frozenset[str] | None) -
         return binding.to_struct(item, view, in_key)
 
     return read
-
-
-def from_key(binding: Binding[Any], field: StoredField) -> bool:
-    """True when a result's field is parsed from a key: it is stored only there, or the view marks it `InKey`."""
-    return field.name in binding.in_key or IN_KEY in field_markers(field.annotation)
 
 
 def _collection_reader(bindings: Iterable[Binding[Any]], held: frozenset[str] | None) -> Reader:
@@ -133,8 +128,7 @@ def attributes_of(
         if issubclass(kind, Entity):
             names.update(dict.fromkeys(binding.attributes))
             continue
-        for field in stored_fields(kind):
-            names[binding.source_of(field.name)[0] if from_key(binding, field) else field.attribute] = None
+        names.update(dict.fromkeys(map(binding.attribute_of, stored_fields(kind))))
     if revised and index is not None:
         names.update(dict.fromkeys(sorted(table.schema().projected(index) or ())))
     return tuple(names)

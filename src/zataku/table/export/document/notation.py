@@ -24,14 +24,14 @@ def code_span(text: str) -> str:
     return f"{ticks}{space}{text}{space}{ticks}"
 
 
-def key_notation(binding: Binding[Any], template: KeyTemplate, known: dict[str, str] | None = None) -> str:
-    """A template with attribute names in angle brackets; `known` has the values of fields that are always the same."""
-    fixed = known or {}
+def key_notation(binding: Binding[Any], template: KeyTemplate, fixed: dict[str, str] | None = None) -> str:
+    """A template with attribute names in angle brackets; `fixed` has the values of fields that are always the same."""
+    values = fixed or {}
 
     def text_of(part: str | Slot) -> str:
         if isinstance(part, str):
             return part
-        value = fixed.get(part.field)
+        value = values.get(part.field)
         return slot_notation(binding, part) if value is None else value.zfill(part.width or 0)
 
     return "".join(text_of(part) for part in template.parts)

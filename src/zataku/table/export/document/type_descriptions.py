@@ -92,11 +92,11 @@ def _limits(plain: PlainType) -> Iterator[str]:
     if plain.choices is not None and plain.type is not bool:
         yield ", ".join(code_span(str(choice)) for choice in plain.choices)
         return
-    named = [at for at, meta in enumerate(plain.metas) if meta.title]
-    if named:
+    titled = [at for at, meta in enumerate(plain.metas) if meta.title]
+    if titled:
         # The title of a type replaces its pattern and limits; those that the field adds follow it.
-        yield str(plain.metas[named[-1]].title)
-        plain = replace(plain, metas=plain.metas[named[-1] + 1 :])
+        yield str(plain.metas[titled[-1]].title)
+        plain = replace(plain, metas=plain.metas[titled[-1] + 1 :])
     elif plain.type in _TEXT_FORMATS:
         yield _TEXT_FORMATS[plain.type]
     unit = "characters" if plain.type is str else "bytes" if plain.type in (bytes, bytearray) else "members"
@@ -111,9 +111,9 @@ def _limits(plain: PlainType) -> Iterator[str]:
     )
     if origin in (*LISTS, *SETS, *MAPS):
         members = [kind for kind in get_args(plain.type) if kind is not Ellipsis]
-        each = constraints_of(members[-1]) if members else ""
-        if each:
-            yield f"each {each}"
+        limits = constraints_of(members[-1]) if members else ""
+        if limits:
+            yield f"each {limits}"
 
 
 def _limits_of_number(plain: PlainType) -> tuple[Any, Any]:
