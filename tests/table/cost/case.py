@@ -36,25 +36,25 @@ INDEXED = TableSchema("GoldenIndexed", PK, SK, (WHOLE, BARE, SOME, NEAR, NEAR_AL
 
 
 class BatchGet(Struct, frozen=True):
-    """Several items, each by itself."""
+    """Several items, read independently."""
 
     reads: tuple[GetItem, ...]
 
 
 class Snapshot(Struct, frozen=True):
-    """Several items at one moment."""
+    """Several items as of one moment."""
 
     reads: tuple[GetItem, ...]
 
 
 class BatchWrite(Struct, frozen=True):
-    """Several writes, each by itself."""
+    """Several independent writes."""
 
     writes: tuple[PutItem | DeleteItem, ...]
 
 
 class Transact(Struct, frozen=True):
-    """All or nothing. With `repeated` the same was done before under the same token."""
+    """A transaction. With `repeated` it was carried out before under the same token."""
 
     writes: tuple[TransactWrite, ...]
     repeated: bool = False
@@ -67,40 +67,40 @@ Costs: TypeAlias = Mapping[Resource, tuple[float, float]]
 
 
 class Case(Struct, frozen=True):
-    """The stored items, the call, its cost by table and index (reads, writes), and the documented rule for it.
+    """A call on some stored items, with its cost by table and index (reads, writes) and the documented rule for it.
 
-    `refused` calls raise; what they cost is on no server's answer.
+    A `refused` call raises; no server reports its cost.
     """
 
     name: str
     rule: str
     call: Call
     costs: Costs
-    lies: tuple[Item, ...] = ()
+    stored: tuple[Item, ...] = ()
     table: TableSchema = PLAIN
     refused: bool = False
 
 
 def reads(table: float = 0, **indexes: float) -> Costs:
-    """Read units of a call on the plain table, or on the one with indexes and those."""
+    """Read units of a call on the plain table, or on the table with indexes and on its indexes."""
     return _costs(0, table, indexes)
 
 
 def writes(table: float = 0, **indexes: float) -> Costs:
-    """Write units in the same way."""
+    """Write units of a call, named as in `reads`."""
     return _costs(1, table, indexes)
 
 
 def _costs(kind: int, table: float, indexes: Mapping[str, float]) -> Costs:
     name = INDEXED.name if indexes else PLAIN.name
-    found: dict[Resource, float] = {(name, index): units for index, units in indexes.items() if index != "none"}
+    units: dict[Resource, float] = {(name, index): used for index, used in indexes.items() if index != "none"}
     if table:
-        found[name, None] = table
-    return {place: (0, units) if kind else (units, 0) for place, units in found.items()}
+        units[name, None] = table
+    return {resource: (0, used) if kind else (used, 0) for resource, used in units.items()}
 
 
 def padded(size: int, sk: str = "s") -> Item:
-    """An item of so many bytes: 6 of the keys, 3 of the name `pad`, and the rest."""
+    """An item of that many bytes: 6 of the keys, 3 of the name `pad`, and the rest of its value."""
     return {"pk": "p", "sk": sk, "pad": "x" * (size - 9)}
 
 
@@ -109,22 +109,21 @@ def item(sk: str = "s", **attributes: object) -> Item:
     return {"pk": "p", "sk": sk, **attributes}
 
 
-async def carry_out(store: Backend, case: Case, consumed: ConsumedCapacity) -> None:
-    """Store the items of the case, then make the call."""
-    for lying in case.lies:
-        await store.write(PutItem(case.table, lying))
+async def run_case(store: Backend, case: Case, consumed: ConsumedCapacity) -> None:
+    """Store the items of the case, then make its call."""
+    for stored in case.stored:
+        await store.write(PutItem(case.table, stored))
     if isinstance(case.call, Transact) and case.call.repeated:
         await store.transact(case.call.writes, case.name[:36])
     try:
-        await ask(store, case, consumed)
+        await _make_call(store, case, consumed)
     except (ConditionFailed, TransactionCancelled):
         assert case.refused
     else:
         assert not case.refused
 
 
-async def ask(store: Backend, case: Case, consumed: ConsumedCapacity) -> None:
-    """The call itself."""
+async def _make_call(store: Backend, case: Case, consumed: ConsumedCapacity) -> None:
     call = case.call
     if isinstance(call, GetItem):
         await store.get(call, consumed)

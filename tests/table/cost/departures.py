@@ -4,10 +4,10 @@ from tests.support.dynamodb_servers import ServerName
 from tests.table.cost.case import INDEXED, BatchGet, BatchWrite, Case, Snapshot, Transact
 from zataku.table.backend.port import GetItem, QueryItems, ScanItems
 
-_FETCH = "charges nothing for the items that a local index lacks attributes of"
+_FETCH = "charges nothing for items that are fetched because a local index lacks attributes"
 
 DYNOXIDE = {
-    "get one attribute": "counts only the attributes asked for",
+    "get one attribute": "counts only the requested attributes",
     "fetch four items": _FETCH,
     "fetch four items eventually": _FETCH,
     "fetch two large items": _FETCH,
@@ -17,7 +17,7 @@ DYNOXIDE = {
 
 
 def departure(server: ServerName, case: Case) -> str | None:
-    """Why a server departs from the case, or None when it is right."""
+    """Why a server departs from the case, or None when it reports the right units."""
     reason = DYNOXIDE.get(case.name) if server == "dynoxide" else _ministack(case)
     return None if reason is None else f"{server} {reason}"
 
@@ -31,16 +31,16 @@ def _ministack(case: Case) -> str | None:
     if isinstance(call, QueryItems | ScanItems) and call.index is not None:
         return "charges the table for reading an index"
     if isinstance(call, Transact) and call.repeated:
-        return "reports a transaction that was done before as written again"
+        return "reports a repeated transaction as written again"
     writes = any(units for _, units in case.costs.values())
     if writes and any(table == INDEXED.name for table, _ in case.costs):
         return "charges every global index for every write, and no local one"
-    if sum(map(sum, case.costs.values())) > _least(case):
-        return "looks at no size: every item is a small one, every page too"
+    if sum(map(sum, case.costs.values())) > _smallest_cost(case):
+        return "ignores sizes: it charges every item and page as a small one"
     return None
 
 
-def _least(case: Case) -> float:
+def _smallest_cost(case: Case) -> float:
     """The cost of the call if all items were small."""
     call = case.call
     if isinstance(call, GetItem | QueryItems | ScanItems):

@@ -1,9 +1,9 @@
 """The golden table: costs of calls on AWS, worked out by hand from its documentation."""
 
-from tests.table.cost.index_read_cases import INDEX_READING
-from tests.table.cost.index_write_cases import INDEX_WRITING
-from tests.table.cost.read_cases import READING
-from tests.table.cost.transaction_cases import TRANSACTING
-from tests.table.cost.write_cases import WRITING
+from tests.table.cost.index_read_cases import INDEX_READS
+from tests.table.cost.index_write_cases import INDEX_WRITES
+from tests.table.cost.read_cases import READS
+from tests.table.cost.transaction_cases import TRANSACTIONS
+from tests.table.cost.write_cases import WRITES
 
-GOLDEN = (*READING, *INDEX_READING, *WRITING, *INDEX_WRITING, *TRANSACTING)
+GOLDEN = (*READS, *INDEX_READS, *WRITES, *INDEX_WRITES, *TRANSACTIONS)

@@ -1,4 +1,4 @@
-"""Golden cases of keeping indexes: Developer Guide, "Write capacity units" of global and local secondary indexes."""
+"""Golden cases of index maintenance: Developer Guide, "Write capacity units" of global and local secondary indexes."""
 
 from typing import Any
 
@@ -7,13 +7,13 @@ from zataku.table.backend.expression import Assign, Drop, Literally, Missing
 from zataku.table.backend.port import DeleteItem, PutItem, UpdateItem
 from zataku.table.backend.values import Item
 
-_NEW = "An item that defines the index's key is put into the index: one write of its entry."
-_SPARSE = "An item that is in the index neither before nor after costs the index nothing."
-_ENTRY = "The entry's own size counts: its keys, the table's keys and what is projected, rounded up to 1 KB."
-_MOVED = "A change of the index's key is two writes: the old entry is deleted and the new one put."
+_NEW = "An item with the index key gets an entry in the index: one write of the entry."
+_SPARSE = "An item that is in the index neither before nor after the write costs the index nothing."
+_ENTRY = "The size of the entry counts: index keys, table keys and projected attributes, rounded up to 1 KB."
+_MOVED = "A change of the index key is two writes: the old entry is deleted and the new one put."
 _IN_PLACE = "A change of a projected attribute is one write, of the larger entry."
-_UNTOUCHED = "A write that leaves the entry as it is costs the index nothing."
-_LEFT = "An item that loses the index's key is deleted from the index: one write of the old entry."
+_UNTOUCHED = "A write that does not change the entry costs the index nothing."
+_LEFT = "An item that loses the index key is deleted from the index: one write of the old entry."
 _REFUSED = "A refused write costs the table alone."
 
 _KEY = ("p", "s")
@@ -32,12 +32,12 @@ def _drop(name: str) -> UpdateItem:
     return UpdateItem(INDEXED, _KEY, (Drop((name,)),))
 
 
-def _case(name: str, rule: str, call: Call, costs: Costs, *lies: Item) -> Case:
-    return Case(name, rule, call, costs, lies, INDEXED)
+def _case(name: str, rule: str, call: Call, costs: Costs, *stored: Item) -> Case:
+    return Case(name, rule, call, costs, stored, INDEXED)
 
 
-def _x(count: int) -> str:
-    return "x" * count
+def _text(length: int) -> str:
+    return "x" * length
 
 
 GLOBAL = (
@@ -45,40 +45,42 @@ GLOBAL = (
     _case("put with half of an index key", _SPARSE, _put(b="t"), writes(1, none=0)),
     _case("put into an index of whole items", _NEW, _put(w="t"), writes(1, whole=1)),
     # 6 + 2 + 3 + 1013 = 1024
-    _case("put an entry of 1024 bytes", _ENTRY, _put(w="t", pad=_x(1013)), writes(1, whole=1)),
-    _case("put an entry of 1025 bytes", _ENTRY, _put(w="t", pad=_x(1014)), writes(2, whole=2)),
-    _case("put into an index of keys", _ENTRY, _put(b="t", n=1, pad=_x(3000)), writes(3, bare=1)),
+    _case("put an entry of 1024 bytes", _ENTRY, _put(w="t", pad=_text(1013)), writes(1, whole=1)),
+    _case("put an entry of 1025 bytes", _ENTRY, _put(w="t", pad=_text(1014)), writes(2, whole=2)),
+    _case("put into an index of keys", _ENTRY, _put(b="t", n=1, pad=_text(3000)), writes(3, bare=1)),
     # The entry in `some`: 6 + 2 + 4 + 1012 = 1024
-    _case("put a projected 1024 bytes", _ENTRY, _put(s="t", note=_x(1012), pad=_x(3000)), writes(4, some=1)),
-    _case("put a projected 1025 bytes", _ENTRY, _put(s="t", note=_x(1013), pad=_x(3000)), writes(4, some=2)),
+    _case("put a projected 1024 bytes", _ENTRY, _put(s="t", note=_text(1012), pad=_text(3000)), writes(4, some=1)),
+    _case("put a projected 1025 bytes", _ENTRY, _put(s="t", note=_text(1013), pad=_text(3000)), writes(4, some=2)),
     _case("put the same into an index", _UNTOUCHED, _put(w="t", pad="x"), writes(1, none=0), item(w="t", pad="x")),
-    _case("change what is not projected", _UNTOUCHED, _set(pad="y"), writes(1, none=0), item(s="t", pad="x")),
+    _case(
+        "change an attribute that is not projected", _UNTOUCHED, _set(pad="y"), writes(1, none=0), item(s="t", pad="x")
+    ),
     _case("change a whole item", _IN_PLACE, _set(pad="y"), writes(1, whole=1), item(w="t", pad="x")),
     _case("change beside an index of keys", _UNTOUCHED, _set(pad="y"), writes(1, none=0), item(b="t", n=1)),
-    _case("change what is projected", _IN_PLACE, _set(note="y"), writes(1, some=1), item(s="t", note="x")),
-    _case("add what is projected", _IN_PLACE, _set(note="y"), writes(1, some=1), item(s="t")),
-    _case("shrink what is projected", _IN_PLACE, _set(note="y"), writes(3, some=3), item(s="t", note=_x(3000))),
-    _case("grow what is projected", _IN_PLACE, _set(note=_x(3000)), writes(3, some=3), item(s="t", note="y")),
+    _case("change a projected attribute", _IN_PLACE, _set(note="y"), writes(1, some=1), item(s="t", note="x")),
+    _case("add a projected attribute", _IN_PLACE, _set(note="y"), writes(1, some=1), item(s="t")),
+    _case("shrink a projected attribute", _IN_PLACE, _set(note="y"), writes(3, some=3), item(s="t", note=_text(3000))),
+    _case("grow a projected attribute", _IN_PLACE, _set(note=_text(3000)), writes(3, some=3), item(s="t", note="y")),
     _case("move in an index", _MOVED, _set(w="u"), writes(1, whole=2), item(w="t")),
-    _case("move by the index's sort key", _MOVED, _set(n=2), writes(1, bare=2), item(b="t", n=1)),
+    _case("move by the index sort key", _MOVED, _set(n=2), writes(1, bare=2), item(b="t", n=1)),
     # Both entries have 1517 bytes: 6 + 2 + 3 + 1506
-    _case("move a large entry", _MOVED, _set(w="u"), writes(2, whole=4), item(w="t", pad=_x(1506))),
+    _case("move a large entry", _MOVED, _set(w="u"), writes(2, whole=4), item(w="t", pad=_text(1506))),
     # From an entry of 2012 bytes to one of 13.
-    _case("move and shrink", _MOVED, _put(s="u", note="y"), writes(2, some=3), item(s="t", note=_x(2000))),
+    _case("move and shrink", _MOVED, _put(s="u", note="y"), writes(2, some=3), item(s="t", note=_text(2000))),
     _case("leave an index", _LEFT, _drop("w"), writes(1, whole=1), item(w="t")),
-    _case("leave an index with a large entry", _LEFT, _drop("w"), writes(2, whole=2), item(w="t", pad=_x(1506))),
-    _case("enter an index by update", _NEW, _set(w="t"), writes(2, whole=2), item(pad=_x(1506))),
+    _case("leave an index with a large entry", _LEFT, _drop("w"), writes(2, whole=2), item(w="t", pad=_text(1506))),
+    _case("enter an index by update", _NEW, _set(w="t"), writes(2, whole=2), item(pad=_text(1506))),
     _case("replace by an item outside", _LEFT, _put(pad="x"), writes(1, some=1), item(s="t", note="x")),
-    _case("delete from an index", _LEFT, _DELETE, writes(3, some=1), item(s="t", pad=_x(3000))),
-    _case("delete a large entry", _LEFT, _DELETE, writes(3, some=3), item(s="t", note=_x(3000))),
-    _case("delete what is in no index", _SPARSE, _DELETE, writes(1, none=0), item(pad="x")),
-    _case("delete nothing", _SPARSE, _DELETE, writes(1, none=0)),
+    _case("delete from an index", _LEFT, _DELETE, writes(3, some=1), item(s="t", pad=_text(3000))),
+    _case("delete a large entry", _LEFT, _DELETE, writes(3, some=3), item(s="t", note=_text(3000))),
+    _case("delete an item that is in no index", _SPARSE, _DELETE, writes(1, none=0), item(pad="x")),
+    _case("delete an absent item from an indexed table", _SPARSE, _DELETE, writes(1, none=0)),
 )
 
 LOCAL = (
     _case("put into a local index", _NEW, _put(l="t"), writes(1, near=1)),
-    _case("put 1025 bytes into a local index", _ENTRY, _put(m="t", pad=_x(1014)), writes(2, near_all=2)),
-    _case("put a narrow local entry", _ENTRY, _put(l="t", pad=_x(3000)), writes(3, near=1)),
+    _case("put 1025 bytes into a local index", _ENTRY, _put(m="t", pad=_text(1014)), writes(2, near_all=2)),
+    _case("put a narrow local entry", _ENTRY, _put(l="t", pad=_text(3000)), writes(3, near=1)),
     _case("move in a local index", _MOVED, _set(l="u"), writes(1, near=2), item(l="t")),
     _case("change a local projection", _IN_PLACE, _set(note="y"), writes(1, near=1), item(l="t", note="x")),
     _case("change beside a local projection", _UNTOUCHED, _set(pad="y"), writes(1, none=0), item(l="t", pad="x")),
@@ -108,4 +110,4 @@ SEVERAL = (
     ),
 )
 
-INDEX_WRITING = (*GLOBAL, *LOCAL, *SEVERAL)
+INDEX_WRITES = (*GLOBAL, *LOCAL, *SEVERAL)

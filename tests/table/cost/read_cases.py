@@ -10,13 +10,13 @@ _STRONG = GetItem(PLAIN, _KEY, strong=True)
 _EVENTUAL = GetItem(PLAIN, _KEY)
 _ROUNDED = "An item's size is rounded up to the next 4 KB; a strong read of each 4 KB is one unit."
 _HALF = "An eventually consistent read costs half."
-_ABSENT = "Reading an item that does not exist costs what the smallest one does."
-_PROJECTED = "Asking for a part of the attributes has no impact on the size that counts."
-_BATCH = "Each item of a batch is rounded up by itself."
+_ABSENT = "Reading an absent item costs as much as the smallest item."
+_PROJECTED = "Requesting only some attributes does not reduce the size that counts."
+_BATCH = "Each item of a batch is rounded up separately."
 _TWICE = "A transactional read of each 4 KB is two units."
-_SUMMED = "All items that a query looks at are one read: their sizes are added, then rounded up to 4 KB."
-_FILTERED = "What is looked at counts, not what is returned."
-_EMPTY = "A query or scan that finds nothing still costs the smallest read."
+_SUMMED = "All items that a query evaluates are one read: their sizes are added, then rounded up to 4 KB."
+_FILTERED = "The evaluated items count, not the returned ones."
+_EMPTY = "A query or scan without results still costs the smallest read."
 _SIZE = "Names and values count, in UTF-8 bytes; see "
 
 
@@ -36,8 +36,8 @@ GETS = (
     Case("get 8193 bytes", _HALF, _EVENTUAL, reads(1.5), (padded(8193),)),
     Case("get 8192 bytes strongly", _ROUNDED, _STRONG, reads(2), (padded(8192),)),
     Case("get the largest item", _ROUNDED, _STRONG, reads(100), (padded(409_600),)),
-    Case("get nothing", _ABSENT, _EVENTUAL, reads(0.5)),
-    Case("get nothing strongly", _ABSENT, _STRONG, reads(1)),
+    Case("get an absent item", _ABSENT, _EVENTUAL, reads(0.5)),
+    Case("get an absent item strongly", _ABSENT, _STRONG, reads(1)),
     Case("get one attribute", _PROJECTED, GetItem(PLAIN, _KEY, True, attributes=("sk",)), reads(2), (padded(4097),)),
 )
 
@@ -62,9 +62,9 @@ SIZES = (
         item(n=int("12" * 19), pad="x" * 4067),
     ),
     *_boundary("bytes in an item", "Raw bytes count", item(b=b"\xff" * 4089), item(b=b"\xff" * 4090)),
-    # A truth and a null are a byte each: 6 + (1 + 1) + (1 + 1) + (3 + 4083)
+    # A boolean and a null are a byte each: 6 + (1 + 1) + (1 + 1) + (3 + 4083)
     *_boundary(
-        "a truth and a null in an item",
+        "a boolean and a null in an item",
         "1 byte",
         item(t=True, z=None, pad="x" * 4083),
         item(t=True, z=None, pad="x" * 4084),
@@ -104,7 +104,7 @@ BATCHES = (
         reads(3),
         (padded(1536, "a"), padded(6656, "b")),
     ),
-    Case("batch get with a gap", _ABSENT, BatchGet(_gets("a", "b")), reads(1), (padded(100, "a"),)),
+    Case("batch get with an absent item", _ABSENT, BatchGet(_gets("a", "b")), reads(1), (padded(100, "a"),)),
     Case(
         "batch get from two tables",
         _BATCH,
@@ -114,7 +114,7 @@ BATCHES = (
     ),
     Case("snapshot", _TWICE, Snapshot(_gets("a", strong=True)), reads(2), (padded(100, "a"),)),
     Case("snapshot of 4097 bytes", _TWICE, Snapshot(_gets("a", strong=True)), reads(4), (padded(4097, "a"),)),
-    Case("snapshot of nothing", _TWICE, Snapshot(_gets("a", strong=True)), reads(2)),
+    Case("snapshot of an absent item", _TWICE, Snapshot(_gets("a", strong=True)), reads(2)),
     Case(
         "snapshot of two items",
         _TWICE,
@@ -128,7 +128,7 @@ _THREE_FIT = (padded(1365, "a"), padded(1365, "b"), padded(1366, "c"))
 _THREE = (padded(1365, "a"), padded(1366, "b"), padded(1366, "c"))
 _TEN = tuple(padded(4178, sk) for sk in "abcdefghij")
 _QUERY = QueryItems(PLAIN, "p")
-_NOBODY = Compare(Attribute(("pad",)), "=", Literally("nobody"))
+_NO_MATCH = Compare(Attribute(("pad",)), "=", Literally("no such text"))
 
 PAGES = (
     Case("query 4096 bytes", _SUMMED, QueryItems(PLAIN, "p", strong=True), reads(1), _THREE_FIT),
@@ -137,9 +137,9 @@ PAGES = (
     # The guide's example: ten items of 40.8 KB together are 44 KB.
     Case("query ten items", _SUMMED, QueryItems(PLAIN, "p", strong=True), reads(11), _TEN),
     Case("query ten items eventually", _HALF, _QUERY, reads(5.5), _TEN),
-    Case("query nothing", _EMPTY, _QUERY, reads(0.5)),
-    Case("query nothing strongly", _EMPTY, QueryItems(PLAIN, "p", strong=True), reads(1)),
-    Case("query with a filter", _FILTERED, QueryItems(PLAIN, "p", filter=_NOBODY), reads(5.5), _TEN),
+    Case("query an empty partition", _EMPTY, _QUERY, reads(0.5)),
+    Case("query an empty partition strongly", _EMPTY, QueryItems(PLAIN, "p", strong=True), reads(1)),
+    Case("query with a filter", _FILTERED, QueryItems(PLAIN, "p", filter=_NO_MATCH), reads(5.5), _TEN),
     Case("query one attribute", _PROJECTED, QueryItems(PLAIN, "p", attributes=("sk",)), reads(5.5), _TEN),
     Case("count", "Counting reads every item.", QueryItems(PLAIN, "p", count_only=True), reads(5.5), _TEN),
     Case("query with a limit", _FILTERED, QueryItems(PLAIN, "p", limit=1), reads(1), _TEN),
@@ -147,8 +147,8 @@ PAGES = (
     Case("query backwards", _SUMMED, QueryItems(PLAIN, "p", newest_first=True, limit=2), reads(1.5), _TEN),
     Case("scan", _SUMMED, ScanItems(PLAIN), reads(5.5), _TEN),
     Case("scan strongly", _SUMMED, ScanItems(PLAIN, strong=True), reads(11), _TEN),
-    Case("scan with a filter", _FILTERED, ScanItems(PLAIN, filter=_NOBODY), reads(5.5), _TEN),
+    Case("scan with a filter", _FILTERED, ScanItems(PLAIN, filter=_NO_MATCH), reads(5.5), _TEN),
     Case("scan an empty table", _EMPTY + " A table is one partition here.", ScanItems(PLAIN), reads(0.5)),
 )
 
-READING = (*GETS, *SIZES, *BATCHES, *PAGES)
+READS = (*GETS, *SIZES, *BATCHES, *PAGES)

@@ -1,4 +1,4 @@
-"""Random writes in any order cost the units of the item before and after each."""
+"""Random writes in any order cost the units of the item before and after each write."""
 
 import asyncio
 import tempfile
@@ -20,7 +20,7 @@ TEXTS = st.sampled_from(["x", "y", "é" * 700, "z" * 1500])
 ATTRIBUTES = st.fixed_dictionaries(
     {}, optional=dict.fromkeys("wsblm", KEYS) | {"n": st.integers(-9, 999), "note": TEXTS, "pad": TEXTS}
 )
-MOVES = st.lists(
+WRITES = st.lists(
     st.tuples(st.sampled_from(["put", "update", "delete"]), st.sampled_from("ab"), ATTRIBUTES), max_size=12
 )
 
@@ -29,8 +29,8 @@ def units(*sizes: int) -> int:
     return max(1, -(-max(sizes) // 1024))
 
 
-def expected(old: Item | None, new: Item | None) -> dict[Resource, tuple[float, float]]:
-    """The guide's rules, said once more and without any haste."""
+def expected_costs(old: Item | None, new: Item | None) -> dict[Resource, tuple[float, float]]:
+    """The costs of one write by the rules of the Developer Guide, without any of the store's shortcuts."""
     costs: dict[Resource, tuple[float, float]] = {
         (INDEXED.name, None): (0, units(item_size(old or {}), item_size(new or {})))
     }
@@ -54,23 +54,24 @@ def expected(old: Item | None, new: Item | None) -> dict[Resource, tuple[float, 
     return costs
 
 
-async def written(path: Path, moves: list[tuple[str, str, dict[str, Any]]]) -> None:
+async def check_costs(path: Path, writes: list[tuple[str, str, dict[str, Any]]]) -> None:
+    """Make the writes and compare the cost of each, and of a read after it, with the expected one."""
     store = EmbeddedBackend(path)
     await store.start([INDEXED])
     items: dict[str, Item] = {}
-    for move, sk, attributes in moves:
+    for operation, sk, attributes in writes:
         consumed, old = ConsumedCapacity(), items.get(sk)
-        if move == "put":
+        if operation == "put":
             items[sk] = {"pk": "p", "sk": sk, **attributes}
             await store.write(PutItem(INDEXED, items[sk]), consumed)
-        elif move == "update":
+        elif operation == "update":
             items[sk] = {"pk": "p", "sk": sk, **(old or {}), **attributes}
             actions = tuple(Assign((name,), Literally(value)) for name, value in attributes.items())
             await store.write(UpdateItem(INDEXED, ("p", sk), actions), consumed)
         else:
             items.pop(sk, None)
             await store.write(DeleteItem(INDEXED, ("p", sk)), consumed)
-        assert consumed.by_resource == expected(old, items.get(sk))
+        assert consumed.by_resource == expected_costs(old, items.get(sk))
         read = ConsumedCapacity()
         await store.get(GetItem(INDEXED, ("p", sk), strong=True), read)
         assert read.reads == max(1, -(-item_size(items.get(sk, {})) // 4096))
@@ -78,7 +79,7 @@ async def written(path: Path, moves: list[tuple[str, str, dict[str, Any]]]) -> N
 
 
 @settings(max_examples=40, deadline=None)
-@given(MOVES)
-def test_the_bill_is_what_the_items_amount_to(moves: list[tuple[str, str, dict[str, Any]]]) -> None:
+@given(WRITES)
+def test_every_write_costs_the_units_of_its_items(writes: list[tuple[str, str, dict[str, Any]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(written(Path(folder) / "store.db", moves))
+        asyncio.run(check_costs(Path(folder) / "store.db", writes))

@@ -1,6 +1,6 @@
 """The golden table on third-party DynamoDB implementations over HTTP: the units they report are those we count.
 
-AWS reports nothing of refused calls; there the store's own arithmetic is tested.
+AWS reports no units for refused calls; for those the units that the store computes are tested.
 """
 
 from collections.abc import AsyncIterator
@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from tests.support.dynamodb_servers import ServerName, shared_server
 from tests.support.plain_client import PlainClient
-from tests.table.cost.case import INDEXED, PLAIN, Case, carry_out
+from tests.table.cost.case import INDEXED, PLAIN, Case, run_case
 from tests.table.cost.departures import DYNOXIDE, departure
 from tests.table.cost.golden_table import GOLDEN
 from zataku.table.backend.cost import ConsumedCapacity
@@ -22,16 +22,16 @@ SERVERS: tuple[ServerName, ...] = ("dynoxide", "ministack")
 
 
 def _cases() -> list[Any]:
-    found: list[Any] = []
+    cases: list[Any] = []
     for name in SERVERS:
         for case in GOLDEN:
             reason = departure(name, case)
             marks = () if reason is None else pytest.mark.xfail(reason=reason, raises=AssertionError)
-            found.append(pytest.param(name, case, id=f"{name}-{case.name}", marks=marks))
-    return found
+            cases.append(pytest.param(name, case, id=f"{name}-{case.name}", marks=marks))
+    return cases
 
 
-# Making a client takes longer than a case.
+# Connecting a client takes longer than a case.
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stores() -> AsyncIterator[dict[ServerName, Backend]]:
     stores: dict[ServerName, Backend] = {}
@@ -44,7 +44,7 @@ async def stores() -> AsyncIterator[dict[ServerName, Backend]]:
 
 
 async def _empty(store: Backend) -> None:
-    """Delete the items of the case before."""
+    """Delete the items of the previous case."""
     for table in (PLAIN, INDEXED):
         start = None
         while True:
@@ -59,14 +59,16 @@ async def _empty(store: Backend) -> None:
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(("name", "case"), _cases())
-async def test_a_server_reports_what_aws_bills(name: ServerName, case: Case, stores: dict[ServerName, Backend]) -> None:
+async def test_a_server_reports_the_units_that_aws_charges(
+    name: ServerName, case: Case, stores: dict[ServerName, Backend]
+) -> None:
     await _empty(stores[name])
     consumed = ConsumedCapacity()
-    await carry_out(stores[name], case, consumed)
+    await run_case(stores[name], case, consumed)
     # An index query is reported with 0 units of the table.
-    used = {place: units for place, units in consumed.by_resource.items() if units != (0, 0)}
+    used = {resource: units for resource, units in consumed.by_resource.items() if units != (0, 0)}
     assert used == case.costs, case.rule
 
 
-def test_every_departure_is_of_a_case() -> None:
+def test_every_departure_names_a_case() -> None:
     assert DYNOXIDE.keys() <= {case.name for case in GOLDEN}

@@ -7,38 +7,38 @@ from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Item
 
 _TWICE = "Every item of a transaction is written twice, to prepare it and to commit it."
-_CHECK = "Checking an item costs what writing it would, by the item that lies there."
-_ONCE = "Indexes are kept after the transaction, at their usual price."
-_PASSED = "A condition that holds costs nothing more."
-_REPEATED = "A transaction that was done before under its token costs reading its items, as a transaction reads."
-_CANCELLED = "A cancelled transaction is paid for: each item as in a refused write, twice."
+_CHECK = "Checking an item costs as much as writing it, by the size of the stored item."
+_ONCE = "Indexes are updated after the transaction, at their usual cost."
+_PASSED = "A condition that holds adds no cost."
+_REPEATED = "Repeating a transaction under its token costs a transactional read of its items."
+_CANCELLED = "A cancelled transaction is charged: each item twice as much as a refused write."
 
 _KEY = ("p", "s")
-_THERE, _GONE = Exists(("pk",)), Missing(("pk",))
+_EXISTS, _MISSING = Exists(("pk",)), Missing(("pk",))
 _PUT = PutItem(PLAIN, padded(100))
 
 
 def _case(
-    name: str, rule: str, does: tuple[TransactWrite, ...], costs: Costs, *lies: Item, table: TableSchema = PLAIN
+    name: str, rule: str, steps: tuple[TransactWrite, ...], costs: Costs, *stored: Item, table: TableSchema = PLAIN
 ) -> Case:
-    return Case(name, rule, Transact(does), costs, lies, table)
+    return Case(name, rule, Transact(steps), costs, stored, table)
 
 
-TRANSACTING = (
+TRANSACTIONS = (
     _case("transact a put", _TWICE, (_PUT,), writes(2)),
     _case("transact a put of 1025 bytes", _TWICE, (PutItem(PLAIN, padded(1025)),), writes(4)),
     _case("transact a put over a large item", _TWICE, (_PUT,), writes(6), padded(3000)),
     _case("transact an update", _TWICE, (UpdateItem(PLAIN, _KEY, (Increase(("n",), 1),)),), writes(6), padded(3000)),
     _case("transact a delete", _TWICE, (DeleteItem(PLAIN, _KEY),), writes(6), padded(3000)),
-    _case("transact a delete of nothing", _TWICE, (DeleteItem(PLAIN, _KEY),), writes(2)),
-    _case("transact a conditional put", _PASSED, (PutItem(PLAIN, padded(100), _GONE),), writes(2)),
-    _case("transact a check", _CHECK, (CheckItem(PLAIN, _KEY, _THERE),), writes(2), padded(100)),
-    _case("transact a check of 3000 bytes", _CHECK, (CheckItem(PLAIN, _KEY, _THERE),), writes(6), padded(3000)),
-    _case("transact a check of nothing", _CHECK, (CheckItem(PLAIN, _KEY, _GONE),), writes(2)),
+    _case("transact a delete of an absent item", _TWICE, (DeleteItem(PLAIN, _KEY),), writes(2)),
+    _case("transact a conditional put", _PASSED, (PutItem(PLAIN, padded(100), _MISSING),), writes(2)),
+    _case("transact a check", _CHECK, (CheckItem(PLAIN, _KEY, _EXISTS),), writes(2), padded(100)),
+    _case("transact a check of 3000 bytes", _CHECK, (CheckItem(PLAIN, _KEY, _EXISTS),), writes(6), padded(3000)),
+    _case("transact a check of an absent item", _CHECK, (CheckItem(PLAIN, _KEY, _MISSING),), writes(2)),
     _case(
         "transact two items",
         _TWICE,
-        (_PUT, CheckItem(PLAIN, ("p", "t"), _THERE)),
+        (_PUT, CheckItem(PLAIN, ("p", "t"), _EXISTS)),
         writes(2 + 4),
         padded(1500, "t"),
     ),
@@ -60,7 +60,7 @@ TRANSACTING = (
     _case(
         "transact a check in an index",
         _ONCE,
-        (CheckItem(INDEXED, _KEY, _THERE),),
+        (CheckItem(INDEXED, _KEY, _EXISTS),),
         writes(2, none=0),
         item(w="t"),
         table=INDEXED,
@@ -75,7 +75,7 @@ TRANSACTING = (
     Case(
         "cancelled transaction",
         _CANCELLED,
-        Transact((PutItem(PLAIN, padded(100), _GONE), CheckItem(PLAIN, ("p", "t"), _GONE))),
+        Transact((PutItem(PLAIN, padded(100), _MISSING), CheckItem(PLAIN, ("p", "t"), _MISSING))),
         writes(6 + 2),
         (padded(3000),),
         refused=True,

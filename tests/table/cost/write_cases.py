@@ -9,14 +9,14 @@ _ROUNDED = "An item's size is rounded up to the next 1 KB; each is one unit."
 _LARGER = "The larger of the item before and after the write counts."
 _WHOLE = "Updating a part of an item costs the whole item."
 _DELETED = "Deleting costs by the size of the deleted item."
-_ABSENT = "A write to an item that does not exist and that leaves none costs one unit."
-_PASSED = "A condition that holds costs nothing more."
-_REFUSED = "A write whose condition fails costs by the item that lies there."
-_REFUSED_ABSENT = "... and one unit when none does."
-_BATCH = "Each item of a batch is a put or delete by itself."
+_ABSENT = "Deleting an absent item costs one unit."
+_PASSED = "A condition that holds adds no cost."
+_REFUSED = "A write whose condition fails costs by the size of the stored item."
+_REFUSED_ABSENT = "A write whose condition fails costs one unit when no item is stored."
+_BATCH = "Each write of a batch costs as much as a single put or delete."
 
 _KEY = ("p", "s")
-_THERE, _GONE = Exists(("pk",)), Missing(("pk",))
+_EXISTS, _MISSING = Exists(("pk",)), Missing(("pk",))
 
 
 def _put(size: int, condition: Expression | None = None, sk: str = "s") -> PutItem:
@@ -24,16 +24,16 @@ def _put(size: int, condition: Expression | None = None, sk: str = "s") -> PutIt
 
 
 def _pad(size: int, condition: Expression | None = None) -> UpdateItem:
-    """Makes the item so large."""
+    """An update that pads the item to that many bytes."""
     return UpdateItem(PLAIN, _KEY, (Assign(("pad",), Literally(padded(size)["pad"])),), condition)
 
 
-def _case(name: str, rule: str, call: PutItem | UpdateItem | DeleteItem, units: float, *lies: Item) -> Case:
-    return Case(name, rule, call, writes(units), lies)
+def _case(name: str, rule: str, call: PutItem | UpdateItem | DeleteItem, units: float, *stored: Item) -> Case:
+    return Case(name, rule, call, writes(units), stored)
 
 
-def _refused(name: str, rule: str, call: PutItem | UpdateItem | DeleteItem, units: float, *lies: Item) -> Case:
-    return Case(name, rule, call, writes(units), lies, refused=True)
+def _refused(name: str, rule: str, call: PutItem | UpdateItem | DeleteItem, units: float, *stored: Item) -> Case:
+    return Case(name, rule, call, writes(units), stored, refused=True)
 
 
 SINGLE = (
@@ -49,24 +49,24 @@ SINGLE = (
     _case("update a part", _WHOLE, UpdateItem(PLAIN, _KEY, (Increase(("n",), 1),)), 3, padded(3000)),
     _case("remove an attribute", _LARGER, UpdateItem(PLAIN, _KEY, (Drop(("pad",)),)), 3, padded(3000)),
     _case("update so that nothing changes", _WHOLE, _pad(2000), 2, padded(2000)),
-    _case("update what is not there", _LARGER, UpdateItem(PLAIN, _KEY, (Increase(("n",), 1),)), 1),
-    _case("update what is not there to 2000 bytes", _LARGER, _pad(2000), 2),
+    _case("update an absent item", _LARGER, UpdateItem(PLAIN, _KEY, (Increase(("n",), 1),)), 1),
+    _case("update an absent item to 2000 bytes", _LARGER, _pad(2000), 2),
     _case("delete 1024 bytes", _DELETED, DeleteItem(PLAIN, _KEY), 1, padded(1024)),
     _case("delete 2500 bytes", _DELETED, DeleteItem(PLAIN, _KEY), 3, padded(2500)),
-    _case("delete what is not there", _ABSENT, DeleteItem(PLAIN, _KEY), 1),
-    _case("put on a condition", _PASSED, _put(1500, _GONE), 2),
-    _case("update on a condition", _PASSED, _pad(1500, _THERE), 2, padded(100)),
-    _case("delete on a condition", _PASSED, DeleteItem(PLAIN, _KEY, _THERE), 2, padded(1500)),
+    _case("delete an absent item", _ABSENT, DeleteItem(PLAIN, _KEY), 1),
+    _case("put on a condition", _PASSED, _put(1500, _MISSING), 2),
+    _case("update on a condition", _PASSED, _pad(1500, _EXISTS), 2, padded(100)),
+    _case("delete on a condition", _PASSED, DeleteItem(PLAIN, _KEY, _EXISTS), 2, padded(1500)),
 )
 
 REFUSED = (
-    _refused("refused put of a small item", _REFUSED, _put(100, _GONE), 3, padded(2500)),
-    _refused("refused put of a large item", _REFUSED, _put(3000, _GONE), 1, padded(100)),
-    _refused("refused put where nothing lies", _REFUSED_ABSENT, _put(3000, _THERE), 1),
-    _refused("refused update", _REFUSED, _pad(100, _GONE), 3, padded(2500)),
-    _refused("refused update where nothing lies", _REFUSED_ABSENT, _pad(3000, _THERE), 1),
-    _refused("refused delete", _REFUSED, DeleteItem(PLAIN, _KEY, _GONE), 3, padded(2500)),
-    _refused("refused delete where nothing lies", _REFUSED_ABSENT, DeleteItem(PLAIN, _KEY, _THERE), 1),
+    _refused("refused put of a small item", _REFUSED, _put(100, _MISSING), 3, padded(2500)),
+    _refused("refused put of a large item", _REFUSED, _put(3000, _MISSING), 1, padded(100)),
+    _refused("refused put of an absent item", _REFUSED_ABSENT, _put(3000, _EXISTS), 1),
+    _refused("refused update", _REFUSED, _pad(100, _MISSING), 3, padded(2500)),
+    _refused("refused update of an absent item", _REFUSED_ABSENT, _pad(3000, _EXISTS), 1),
+    _refused("refused delete", _REFUSED, DeleteItem(PLAIN, _KEY, _MISSING), 3, padded(2500)),
+    _refused("refused delete of an absent item", _REFUSED_ABSENT, DeleteItem(PLAIN, _KEY, _EXISTS), 1),
 )
 
 BATCHES = (
@@ -81,4 +81,4 @@ BATCHES = (
     ),
 )
 
-WRITING = (*SINGLE, *REFUSED, *BATCHES)
+WRITES = (*SINGLE, *REFUSED, *BATCHES)

@@ -1,4 +1,4 @@
-"""Pages of an index end where 1 MB of its own entries have been looked at, not of the items behind them."""
+"""A page of an index ends after 1 MB of index entries, not of the items that they point to."""
 
 from pathlib import Path
 
@@ -9,16 +9,17 @@ from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.embedded import EmbeddedBackend
 
 
-async def filled(path: Path, count: int, body: int) -> EmbeddedBackend:
+async def filled_store(path: Path, count: int, body: int) -> EmbeddedBackend:
+    """A store with that many games, each with a body of that many bytes."""
     store = await open_store(path, (GAMES,))
     for number in range(count):
-        thing = game("a", f"{number:03d}", name="bob", score=number, body="x" * body)
-        await store.write(port.PutItem(GAMES, thing))
+        new_game = game("a", f"{number:03d}", name="bob", score=number, body="x" * body)
+        await store.write(port.PutItem(GAMES, new_game))
     return store
 
 
-async def test_a_page_of_keys_holds_more_than_a_megabyte_of_items(tmp_path: Path) -> None:
-    store = await filled(tmp_path / "store.db", 10, 300_000)
+async def test_a_page_of_a_keys_only_index_may_cover_more_than_a_megabyte_of_items(tmp_path: Path) -> None:
+    store = await filled_store(tmp_path / "store.db", 10, 300_000)
     consumed = ConsumedCapacity()
     page = await store.query(port.QueryItems(GAMES, "bob", BY_NAME), consumed)
     assert (page.count, page.resume) == (10, None)
@@ -27,12 +28,12 @@ async def test_a_page_of_keys_holds_more_than_a_megabyte_of_items(tmp_path: Path
     await store.close()
 
 
-async def test_a_page_of_entries_ends_at_a_megabyte_of_them(tmp_path: Path) -> None:
+async def test_a_page_of_an_index_ends_after_a_megabyte_of_entries(tmp_path: Path) -> None:
     store = await open_store(tmp_path / "store.db", (INDEXED,))
     for number in range(6):
         # An entry of 300,000 bytes in an item of 400,000.
-        thing = item(str(number), s="t", note="x" * (300_000 - 12), pad="x" * (100_000 - 3))
-        await store.write(port.PutItem(INDEXED, thing))
+        large = item(str(number), s="t", note="x" * (300_000 - 12), pad="x" * (100_000 - 3))
+        await store.write(port.PutItem(INDEXED, large))
     first = ConsumedCapacity()
     page = await store.query(port.QueryItems(INDEXED, "t", SOME), first)
     assert page.count == 4
@@ -45,8 +46,8 @@ async def test_a_page_of_entries_ends_at_a_megabyte_of_them(tmp_path: Path) -> N
     await store.close()
 
 
-async def test_what_is_fetched_takes_room_in_the_page(tmp_path: Path) -> None:
-    store = await filled(tmp_path / "store.db", 10, 300_000)
+async def test_items_fetched_for_a_local_index_count_towards_the_size_of_the_page(tmp_path: Path) -> None:
+    store = await filled_store(tmp_path / "store.db", 10, 300_000)
     consumed = ConsumedCapacity()
     page = await store.query(port.QueryItems(GAMES, "a", BY_SCORE, attributes=("body",)), consumed)
     assert page.count == 4
@@ -56,8 +57,8 @@ async def test_what_is_fetched_takes_room_in_the_page(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_counting_an_index_shows_nothing_and_costs_its_entries(tmp_path: Path) -> None:
-    store = await filled(tmp_path / "store.db", 3, 5_000)
+async def test_a_count_of_an_index_returns_no_rows_and_costs_its_entries(tmp_path: Path) -> None:
+    store = await filled_store(tmp_path / "store.db", 3, 5_000)
     consumed = ConsumedCapacity()
     page = await store.query(port.QueryItems(GAMES, "bob", BY_NAME, count_only=True), consumed)
     assert (page.rows, page.count, consumed.reads) == ([], 3, 0.5)
