@@ -1,6 +1,6 @@
-"""Where dynoxide departs from AWS's documentation, each with its reason and the calls in which it shows.
+"""Departures of dynoxide from AWS's documentation, each with its reason and the calls in which it occurs.
 
-A departure that no longer shows is struck off: `test_departures` looks for each of them.
+`test_departures` fails for a departure that no longer occurs, so that it is removed from the list.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,49 +19,49 @@ class Departure(Struct, frozen=True):
 
     name: str
     reason: str
-    shows: Callable[[object, Outcome, Outcome], bool]
+    explains: Callable[[object, Outcome, Outcome], bool]
 
 
 def _updates(request: object) -> list[UpdateItem]:
-    every = cast("Sequence[object]", request) if isinstance(request, list) else [request]
-    return [each for each in every if isinstance(each, UpdateItem)]
+    writes = cast("Sequence[object]", request) if isinstance(request, list) else [request]
+    return [write for write in writes if isinstance(write, UpdateItem)]
 
 
-def _fetches(request: object, ours: Outcome, theirs: Outcome) -> bool:
+def _is_local_fetch(request: object, ours: Outcome, theirs: Outcome) -> bool:
     if not isinstance(request, QueryItems) or request.index is None or not request.index.local:
         return False
     held = request.table.projected(request.index)
     return held is not None and request.attributes is not None and not held.issuperset(request.attributes)
 
 
-def _scans_locally(request: object, ours: Outcome, theirs: Outcome) -> bool:
+def _is_local_scan(request: object, ours: Outcome, theirs: Outcome) -> bool:
     if not isinstance(request, ScanItems) or request.index is None or not request.index.local:
         return False
     return ours.answer == theirs.answer and list(ours.units.values()) == list(theirs.units.values())
 
 
-def _gets_a_part(request: object, ours: Outcome, theirs: Outcome) -> bool:
+def _is_partial_get(request: object, ours: Outcome, theirs: Outcome) -> bool:
     return isinstance(request, GetItem) and request.attributes is not None and ours.answer == theirs.answer
 
 
-def _refused_below(request: object, ours: Outcome, theirs: Outcome, kinds: UnionType) -> bool:
-    """We alone refuse a change of something inside of an attribute."""
+def _is_nested_change_refused(request: object, ours: Outcome, theirs: Outcome, kinds: UnionType) -> bool:
+    """True when only the embedded store refuses a change inside an attribute."""
     refused = ours.answer == "bad input" or "invalid" in str(ours.answer)
-    below = [
+    nested = [
         action
         for update in _updates(request)
         for action in update.actions
         if isinstance(action, kinds) and len(action.route) > 1
     ]
-    return refused and bool(below) and theirs.answer != ours.answer
+    return refused and bool(nested) and theirs.answer != ours.answer
 
 
-def _below_nothing(request: object, ours: Outcome, theirs: Outcome) -> bool:
-    return _refused_below(request, ours, theirs, Drop | Exclude)
+def _is_removal_below_missing(request: object, ours: Outcome, theirs: Outcome) -> bool:
+    return _is_nested_change_refused(request, ours, theirs, Drop | Exclude)
 
 
-def _below_null(request: object, ours: Outcome, theirs: Outcome) -> bool:
-    return _refused_below(request, ours, theirs, Assign | Increase)
+def _is_assignment_below_null(request: object, ours: Outcome, theirs: Outcome) -> bool:
+    return _is_nested_change_refused(request, ours, theirs, Assign | Increase)
 
 
 def may_pad(request: object) -> bool:
@@ -73,58 +73,58 @@ def may_pad(request: object) -> bool:
     )
 
 
-def _past_the_end(request: object, ours: Outcome, theirs: Outcome) -> bool:
+def _is_past_the_end(request: object, ours: Outcome, theirs: Outcome) -> bool:
     return may_pad(request)
 
 
-def _repeats(request: object, ours: Outcome, theirs: Outcome) -> bool:
-    """A transaction asked for again with its token, which is paid for as reads."""
+def _is_repeated_transaction(request: object, ours: Outcome, theirs: Outcome) -> bool:
+    """True for a transaction repeated with its token, which is charged as reads."""
     if not isinstance(request, list) or ours.answer != theirs.answer or ours.units.keys() != theirs.units.keys():
         return False
-    return all(ours.units[place][1] == theirs.units[place][1] == 0 for place in ours.units)
+    return all(ours.units[resource][1] == theirs.units[resource][1] == 0 for resource in ours.units)
 
 
 DEPARTURES: tuple[Departure, ...] = (
     Departure(
         "local-index-fetch",
-        "A query of a local index that names attributes the index lacks fetches them from the table. dynoxide leaves "
-        "them out; with ALL_ATTRIBUTES it fetches them, and charges for their sum instead of item by item.",
-        _fetches,
+        "A query of a local index for attributes the index lacks fetches them from the table. dynoxide omits them; "
+        "with ALL_ATTRIBUTES it fetches them, and charges for their sum instead of item by item.",
+        _is_local_fetch,
     ),
     Departure(
         "local-index-scan",
         "The units of a scan of a local index are reported under the index. dynoxide reports them under the table.",
-        _scans_locally,
+        _is_local_scan,
     ),
     Departure(
-        "part-of-an-item",
+        "partial-get",
         "Reading some attributes of an item costs as much as all of it. dynoxide charges for what it returns.",
-        _gets_a_part,
+        _is_partial_get,
     ),
     Departure(
-        "remove-below-nothing",
-        "REMOVE or DELETE with a path whose parent is not there is refused. dynoxide ignores it.",
-        _below_nothing,
+        "remove-below-missing",
+        "REMOVE or DELETE with a path whose parent is missing is refused. dynoxide ignores it.",
+        _is_removal_below_missing,
     ),
     Departure(
         "set-below-null",
-        "SET or ADD of something inside of a null is refused. dynoxide puts a map in its place.",
-        _below_null,
+        "SET or ADD inside a null is refused. dynoxide replaces the null by a map.",
+        _is_assignment_below_null,
     ),
     Departure(
         "list-past-the-end",
         "SET past the end of a list appends. dynoxide fills the gap with nulls.",
-        _past_the_end,
+        _is_past_the_end,
     ),
     Departure(
-        "repeat-by-older-sizes",
-        "A transaction that comes again with its token costs the reading of its items as they are. dynoxide charges by "
-        "the sizes of its first time, those before it included.",
-        _repeats,
+        "repeat-by-old-sizes",
+        "A transaction repeated with its token costs a read of its items as they are now. dynoxide charges by their "
+        "sizes before and after the first attempt.",
+        _is_repeated_transaction,
     ),
 )
 
 
 def explained(request: object, ours: Outcome, theirs: Outcome) -> bool:
-    """True when a known departure explains that two outcomes differ."""
-    return any(departure.shows(request, ours, theirs) for departure in DEPARTURES)
+    """True when a known departure explains the difference of two outcomes."""
+    return any(departure.explains(request, ours, theirs) for departure in DEPARTURES)

@@ -19,7 +19,7 @@ class Outcome(Struct, frozen=True):
     units: dict[Resource, tuple[float, float]]
 
 
-def plain(row: Row | None) -> object:
+def typed_item(row: Row | None) -> object:
     """A row with explicit types."""
     if row is None:
         return None
@@ -29,7 +29,7 @@ def plain(row: Row | None) -> object:
 def _answer(result: Any) -> object:
     if isinstance(result, Rows):
         return (
-            [plain(row) for row in result.rows],
+            [typed_item(row) for row in result.rows],
             result.resume and exactly(result.resume),
             result.count,
             result.scanned,
@@ -37,18 +37,18 @@ def _answer(result: Any) -> object:
     if isinstance(result, Written):
         return "written"
     if isinstance(result, list):
-        return [plain(row) for row in result]
-    return plain(result)
+        return [typed_item(row) for row in result]
+    return typed_item(result)
 
 
 def _refusal(problem: TableError) -> object:
     if isinstance(problem, BadInput):
-        # AWS has one name for all of these; which of ours it is depends on who notices first.
+        # AWS has one error code for all of these; which of ours is raised depends on the order of the checks.
         return "bad input"
     if isinstance(problem, ConditionFailed):
-        return problem.code, plain(problem.current)  # pyright: ignore[reportArgumentType]
+        return problem.code, typed_item(problem.current)  # pyright: ignore[reportArgumentType]
     if isinstance(problem, TransactionCancelled):
-        return problem.code, [(reason.code, plain(reason.current)) for reason in problem.reasons]  # pyright: ignore[reportArgumentType]
+        return problem.code, [(reason.code, typed_item(reason.current)) for reason in problem.reasons]  # pyright: ignore[reportArgumentType]
     return problem.code
 
 
@@ -60,6 +60,6 @@ async def outcome(call: Callable[[ConsumedCapacity], Awaitable[object]]) -> Outc
     except TableError as problem:
         answer = _refusal(problem)
         if isinstance(problem, TransactionCancelled):
-            # No service says what a cancelled transaction used; the golden table does.
+            # No service reports the units of a cancelled transaction; the golden table tests them.
             consumed = ConsumedCapacity()
-    return Outcome(answer, {place: units for place, units in consumed.by_resource.items() if units != (0, 0)})
+    return Outcome(answer, {resource: units for resource, units in consumed.by_resource.items() if units != (0, 0)})

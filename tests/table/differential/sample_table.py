@@ -1,4 +1,4 @@
-"""The table of both compared stores, and random items for it."""
+"""The table of the two compared stores, and random items for it."""
 
 from hypothesis import strategies as st
 
@@ -16,19 +16,19 @@ INDEXES = (BY_COLOUR, BY_SHADE, BY_WEIGHT)
 
 KEYS: tuple[ItemKey, ...] = tuple((pk, sk) for pk in ("p", "q#1") for sk in ("a", "ab", "b", "が"))
 COLOURS = ("red", "blue")
-# Around the sizes at which a unit more is charged.
+# Around the sizes at which one more unit is charged.
 _LENGTHS = (0, 1, 700, 950, 1000, 1024, 2000, 3900, 4050, 4096, 8200)
 
 keys = st.sampled_from(KEYS)
 
 
 def comparison_table(name: str) -> TableSchema:
-    """The table under its own name."""
+    """The table under the given name."""
     return TableSchema(name, PK, SK, INDEXES, stream="NEW_AND_OLD_IMAGES")
 
 
 def sort_number(key: ItemKey) -> st.SearchStrategy[Number]:
-    """A number that no other item has: items with equal index keys come in an unspecified order."""
+    """A number that no other item has: the order of items with equal index keys is unspecified."""
     return st.integers(-3, 3).map(lambda step: step * len(KEYS) + KEYS.index(key))
 
 
@@ -55,12 +55,12 @@ def items(draw: st.DrawFn, key: ItemKey) -> Item:
 
 @st.composite
 def bad_items(draw: st.DrawFn, key: ItemKey) -> Item:
-    """An item that no table takes: a key missing, empty or of another type, an index key of another type, too large."""
+    """An invalid item: a key that is missing, empty or of another type, an invalid index key, or too many bytes."""
     item = draw(items(key))
-    spoil = draw(st.sampled_from(["no key", "empty key", "number key", "index key", "empty index key", "large"]))
-    if spoil == "no key":
+    defect = draw(st.sampled_from(["no key", "empty key", "number key", "index key", "empty index key", "large"]))
+    if defect == "no key":
         del item["SK"]
-    elif spoil == "large":
+    elif defect == "large":
         item["text"] = "x" * (400 * 1024)
     else:
         name, value = {
@@ -68,6 +68,6 @@ def bad_items(draw: st.DrawFn, key: ItemKey) -> Item:
             "number key": ("PK", 7),
             "index key": ("n", "seven"),
             "empty index key": ("colour", ""),
-        }[spoil]
+        }[defect]
         item[name] = value
     return item

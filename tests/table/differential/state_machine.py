@@ -1,4 +1,4 @@
-"""The same random calls on two stores: they give the same answers, refuse the same things and cost the same."""
+"""The same random calls on two stores: both return the same results and errors, at the same cost."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
@@ -59,7 +59,7 @@ def writes(draw: st.DrawFn, table: port.TableSchema, key: port.ItemKey, checks: 
 
 @st.composite
 def ranges(draw: st.DrawFn, index: IndexSchema | None) -> port.KeyRange | None:
-    """Any stretch of sort keys, or none."""
+    """Any range of sort keys, or None."""
     sign = draw(st.sampled_from([None, "=", "<", "<=", ">", ">=", "between", "begins"]))
     if sign is None:
         return None
@@ -70,7 +70,7 @@ def ranges(draw: st.DrawFn, index: IndexSchema | None) -> port.KeyRange | None:
     return port.KeyRange(sign, draw(ends))
 
 
-def _where(row: port.Row) -> tuple[str, str]:
+def _key(row: port.Row) -> tuple[str, str]:
     item = unpack_row(row)
     return item["PK"], item["SK"]
 
@@ -82,24 +82,24 @@ class DifferentialMachine(RuleBasedStateMachine):
         super().__init__()
         endpoint = shared_server("dynoxide").endpoint
         self.runner = asyncio.Runner()
-        self.folder = TemporaryDirectory(prefix="zataku-twins-")
-        self.table = comparison_table(f"TwinsTable-{next(_numbers):05d}")
+        self.folder = TemporaryDirectory(prefix="zataku-differential-")
+        self.table = comparison_table(f"ComparedTable-{next(_numbers):05d}")
         clock = ManualClock()
         self.ours: port.Backend = EmbeddedBackend(Path(self.folder.name) / "store.db", clock=clock)
         self.theirs: port.Backend = DynamoBackend(PlainClient(endpoint), clock=clock, random=Random(1))
         self.run(self.ours.start([self.table]))
         self.run(self.theirs.start([self.table]))
-        self.left_off: port.QueryItems | None = None
+        self.next_page: port.QueryItems | None = None
         self.tokens: list[tuple[str, list[port.TransactWrite]]] = []
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Carry out something."""
-        return self.runner.get_loop().run_until_complete(work)
+    def run(self, call: Coroutine[Any, Any, T]) -> T:
+        """Run a call of a store to its end."""
+        return self.runner.get_loop().run_until_complete(call)
 
     def teardown(self) -> None:
         """Compare all stored items."""
         try:
-            self.everything()
+            self.scan_everything()
         finally:
             self.run(self.ours.close())
             self.run(self.theirs.close())
@@ -107,22 +107,21 @@ class DifferentialMachine(RuleBasedStateMachine):
             self.folder.cleanup()
 
     def both(self, request: object, call: Call) -> Outcome:
-        """Make one call on both; a difference must be a known departure, after which the twins are made equal again."""
+        """Make one call on both stores; after a difference, which must be a known departure, make the stores equal."""
         ours = self.run(outcome(lambda consumed: call(self.ours, consumed)))
         theirs = self.run(outcome(lambda consumed: call(self.theirs, consumed)))
         if ours != theirs:
             assert explained(request, ours, theirs), f"{request}\nours:   {ours}\ntheirs: {theirs}"
-            self.run(self._even_out())
+            self.run(self._make_equal())
         return ours
 
-    async def _even_out(self) -> None:
+    async def _make_equal(self) -> None:
         for key in KEYS:
-            lies = await self.ours.get(port.GetItem(self.table, key, strong=True))
-            if lies is None:
+            stored = await self.ours.get(port.GetItem(self.table, key, strong=True))
+            if stored is None:
                 await self.theirs.write(port.DeleteItem(self.table, key))
             else:
-                item = unpack_row(lies)
-                await self.theirs.write(port.PutItem(self.table, item))
+                await self.theirs.write(port.PutItem(self.table, unpack_row(stored)))
 
     # Writes
 
@@ -138,11 +137,11 @@ class DifferentialMachine(RuleBasedStateMachine):
         assert not isinstance(write, port.CheckItem)
         self.both(write, lambda store, consumed: store.write(write, consumed))
         if may_pad(write):
-            # The answer may be equal all the same: a list that was padded would show only in what is read later.
-            self.run(self._even_out())
+            # The results may be equal all the same: a padded list shows only in a later read.
+            self.run(self._make_equal())
 
     @rule(data=st.data(), key=keys)
-    def write_something_bad(self, data: st.DataObject, key: port.ItemKey) -> None:
+    def write_a_bad_item(self, data: st.DataObject, key: port.ItemKey) -> None:
         put = port.PutItem(self.table, data.draw(bad_items(key)))
         ours = self.both(put, lambda store, consumed: store.write(put, consumed))
         assert ours.answer == "bad input"
@@ -161,11 +160,11 @@ class DifferentialMachine(RuleBasedStateMachine):
     def transact(self, data: st.DataObject, chosen: list[port.ItemKey], with_token: bool) -> None:
         plan = [data.draw(writes(self.table, key, checks=True)) for key in chosen]
         token = f"token-{next(_numbers)}" if with_token else None
-        done = self.both(plan, lambda store, consumed: store.transact(plan, token, consumed))
+        result = self.both(plan, lambda store, consumed: store.transact(plan, token, consumed))
         if may_pad(plan):
-            # A transaction answers nothing: a list that was padded would show only in what is read later.
-            self.run(self._even_out())
-        if token is not None and done.answer is None:
+            # A transaction has no result: a padded list shows only in a later read.
+            self.run(self._make_equal())
+        if token is not None and result.answer is None:
             self.tokens.append((token, plan))
 
     @precondition(lambda self: bool(self.tokens))
@@ -177,9 +176,9 @@ class DifferentialMachine(RuleBasedStateMachine):
 
     # Reads
 
-    @rule(key=keys, strong=st.booleans(), some=st.booleans())
-    def get(self, key: port.ItemKey, strong: bool, some: bool) -> None:
-        read = port.GetItem(self.table, key, strong, ("text", "n") if some else None)
+    @rule(key=keys, strong=st.booleans(), partial=st.booleans())
+    def get(self, key: port.ItemKey, strong: bool, partial: bool) -> None:
+        read = port.GetItem(self.table, key, strong, ("text", "n") if partial else None)
         self.both(read, lambda store, consumed: store.get(read, consumed))
 
     @rule(chosen=st.lists(keys, min_size=1, max_size=6), strong=st.booleans())
@@ -224,11 +223,11 @@ class DifferentialMachine(RuleBasedStateMachine):
         )
         self._page(read)
 
-    @precondition(lambda self: self.left_off is not None)
+    @precondition(lambda self: self.next_page is not None)
     @rule()
-    def go_on_paging(self) -> None:
-        assert self.left_off is not None
-        self._page(self.left_off)
+    def continue_paging(self) -> None:
+        assert self.next_page is not None
+        self._page(self.next_page)
 
     def _page(self, read: port.QueryItems) -> None:
         resume: list[port.Position | None] = []
@@ -239,18 +238,18 @@ class DifferentialMachine(RuleBasedStateMachine):
             return rows
 
         self.both(read, page)
-        going_on = bool(resume) and resume[0] is not None
-        self.left_off = replace(read, start=resume[0]) if going_on else None
+        has_more = bool(resume) and resume[0] is not None
+        self.next_page = replace(read, start=resume[0]) if has_more else None
 
     @rule(segments=st.integers(1, 3), index=st.sampled_from([None, *INDEXES]))
-    def everything(self, segments: int = 1, index: IndexSchema | None = None) -> None:
-        every = [port.ScanItems(self.table, index, segment=each, segments=segments) for each in range(segments)]
+    def scan_everything(self, segments: int = 1, index: IndexSchema | None = None) -> None:
+        scans = [port.ScanItems(self.table, index, segment=at, segments=segments) for at in range(segments)]
 
-        async def walk(store: port.Backend, consumed: ConsumedCapacity) -> list[port.Row]:
-            # Which item lies in which segment, and in which order they come, is each store's own affair; and so is
-            # what the segments cost, each of which is rounded up.
-            spent = consumed if segments == 1 else ConsumedCapacity()
-            found = [row for read in every for row in (await store.scan(read, spent)).rows]
-            return sorted(found, key=_where)
+        async def scan(store: port.Backend, consumed: ConsumedCapacity) -> list[port.Row]:
+            # Each store decides which items are in which segment and in which order they come. The cost of several
+            # segments, each rounded up, depends on that too.
+            used = consumed if segments == 1 else ConsumedCapacity()
+            rows = [row for read in scans for row in (await store.scan(read, used)).rows]
+            return sorted(rows, key=_key)
 
-        self.both(every[0], walk)
+        self.both(scans[0], scan)

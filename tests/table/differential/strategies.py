@@ -1,4 +1,4 @@
-"""Random conditions and changes, over every kind of expression that a table knows."""
+"""Random conditions and changes with every kind of expression."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from tests.table.strategies import numbers, scalars, sets, texts, values
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import ItemKey
 
-_PLAIN = (("text",), ("count",), ("flag",), ("list",), ("map",), ("tags",), ("any",), ("nowhere",))
+_PLAIN = (("text",), ("count",), ("flag",), ("list",), ("map",), ("tags",), ("any",), ("missing",))
 _INNER = (("list", 0), ("list", 2), ("map", "x"), ("map", "deep"), ("map", "deep", "1"), ("any", "a"), ("any", 0))
 _KEYED = (("colour",), ("n",), ("weight",))
 
@@ -55,7 +55,7 @@ def _expressions(routes: st.SearchStrategy[ex.Route]) -> st.SearchStrategy[ex.Ex
 conditions = st.one_of(
     st.none(), st.builds(ex.Exists, st.just(("PK",))), _expressions(st.sampled_from(_PLAIN + _INNER + _KEYED))
 )
-# A filter may not name a key of what it filters.
+# A filter may not name a key of the table or index that it filters.
 filters = st.one_of(st.none(), _expressions(inner_routes))
 
 
@@ -73,12 +73,14 @@ def changes(key: ItemKey) -> st.SearchStrategy[tuple[ex.Action, ...]]:
 def _assigned() -> st.SearchStrategy[ex.Attribute | ex.Literally | ex.IfMissing | ex.Sum | ex.Joined]:
     literals = st.one_of(values(), long_texts).map(ex.Literally)
     attributes = inner_routes.map(ex.Attribute)
-    spare = st.builds(
+    defaults = st.builds(
         ex.IfMissing, inner_routes, st.one_of(numbers(), st.lists(numbers(), max_size=2)).map(ex.Literally)
     )
-    terms = st.one_of(numbers().map(ex.Literally), st.just(ex.Attribute(("count",))), spare)
-    lists = st.one_of(st.lists(numbers(), max_size=2).map(ex.Literally), st.just(ex.Attribute(("list",))), spare)
-    return st.one_of(literals, attributes, spare, st.builds(ex.Sum, terms, terms), st.builds(ex.Joined, lists, lists))
+    terms = st.one_of(numbers().map(ex.Literally), st.just(ex.Attribute(("count",))), defaults)
+    lists = st.one_of(st.lists(numbers(), max_size=2).map(ex.Literally), st.just(ex.Attribute(("list",))), defaults)
+    return st.one_of(
+        literals, attributes, defaults, st.builds(ex.Sum, terms, terms), st.builds(ex.Joined, lists, lists)
+    )
 
 
 _CHANGES: dict[str, Callable[[ItemKey], st.SearchStrategy[ex.Action]]] = {
@@ -89,7 +91,7 @@ _CHANGES: dict[str, Callable[[ItemKey], st.SearchStrategy[ex.Action]]] = {
         st.builds(ex.Drop, st.sampled_from(_KEYED)),
     ),
     "drop": lambda _: st.builds(ex.Drop, inner_routes),
-    "increase": lambda _: st.builds(ex.Increase, st.sampled_from([("count",), ("map", "x"), ("nowhere",)]), numbers()),
-    "include": lambda _: st.builds(ex.Include, st.sampled_from([("tags",), ("nowhere",)]), sets()),
-    "exclude": lambda _: st.builds(ex.Exclude, st.sampled_from([("tags",), ("nowhere",)]), sets()),
+    "increase": lambda _: st.builds(ex.Increase, st.sampled_from([("count",), ("map", "x"), ("missing",)]), numbers()),
+    "include": lambda _: st.builds(ex.Include, st.sampled_from([("tags",), ("missing",)]), sets()),
+    "exclude": lambda _: st.builds(ex.Exclude, st.sampled_from([("tags",), ("missing",)]), sets()),
 }
