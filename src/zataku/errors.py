@@ -14,6 +14,9 @@ OUTCOME_UNKNOWN = "We can't tell whether this was stored. Check before you send 
 INTERNAL_FAILURE = "Something went wrong. Please try again in a moment."
 """The sentence for every fault of the server, on HTTP, sockets and pages alike. The cause is in the log only."""
 
+CHANGED_SINCE = "This has changed in the meantime. Look again, then try once more."
+"""The sentence for every write that is refused because of a concurrent one."""
+
 
 class Problem(msgspec.Struct, frozen=True):
     """An error as it is sent: a code for programs, a sentence for users, and further values."""

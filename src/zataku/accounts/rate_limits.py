@@ -99,7 +99,8 @@ class RateLimits:
         limit, bucket = self._limits[name], self._bucket(name, "\n".join(caller))
         if bucket.tokens < 1:
             wait = math.ceil((1 - bucket.tokens) / limit.rate)
-            raise RateLimited(f"Too many requests. Wait {wait} seconds and try again.", retry_after=wait)
+            unit = "second" if wait == 1 else "seconds"
+            raise RateLimited(f"That was a bit fast. Try again in {wait} {unit}.", retry_after=wait)
         bucket.tokens -= 1
 
     def refund(self, name: RateLimitName, *caller: str) -> None:

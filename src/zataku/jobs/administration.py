@@ -3,7 +3,7 @@
 from uuid import uuid4
 
 from zataku.clock import Clock, now_ms
-from zataku.errors import Conflict, NotFound
+from zataku.errors import CHANGED_SINCE, Conflict, NotFound
 from zataku.jobs.schedule import JobId
 from zataku.platform import writes
 from zataku.platform.design import Job, job
@@ -38,12 +38,9 @@ class JobAdministration:
             # An operator may type an id that is not a valid key.
             stored = None
         if stored is None:
-            raise NotFound(f"There is no job {' '.join(job_id)}. It may be done by now.", code="no_such_job")
+            raise NotFound("There is no such job. It may be done by now.", code="no_such_job")
         if stored.is_running(now_ms(self._clock)):
-            raise Conflict(
-                f"The job {' '.join(job_id)} is running. Nothing was changed; try again when the run is over.",
-                code="job_running",
-            )
+            raise Conflict("It's running right now. Try again when it's done.", code="job_running")
         return stored
 
     async def _write(self, plan: Plan[Job]) -> None:
@@ -53,4 +50,4 @@ class JobAdministration:
         except TransactionCancelled as refused:
             if refused.conflict:
                 raise
-            raise Conflict("The job has changed. Look at it again, then retry.") from None
+            raise Conflict(CHANGED_SINCE) from None

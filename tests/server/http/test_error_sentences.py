@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from zataku.errors import OUTCOME_UNKNOWN, RequestError
+from zataku.accounts.rate_limits import RateLimit, RateLimits
+from zataku.clock import ManualClock
+from zataku.errors import OUTCOME_UNKNOWN, RateLimited, RequestError
 from zataku.server.http.errors import STATUS_ERRORS, VALIDATION_ERROR
 
 ROOT = Path(__file__).parents[3]
@@ -78,3 +80,13 @@ def test_the_error_of_a_status_has_the_sentence_of_the_pages() -> None:
 
 def test_an_unknown_outcome_has_one_sentence() -> None:
     assert page_sentences()["unsettled"] == OUTCOME_UNKNOWN
+
+
+@pytest.mark.parametrize(("seconds", "form"), [(1, "one"), (30, "other")])
+def test_a_rate_limit_has_the_sentence_of_the_pages(seconds: int, form: str) -> None:
+    rate_limits = RateLimits(ManualClock(0.0), {"write": RateLimit(1, float(seconds), 1)})
+    rate_limits.consume("write", "caller")
+    with pytest.raises(RateLimited) as error:
+        rate_limits.consume("write", "caller")
+    forms = json.loads((TEXTS / "errors.json").read_text(encoding="utf-8"))["errors.too_many_requests"]
+    assert error.value.message == forms[form].format(n=seconds)

@@ -13,6 +13,7 @@ from litestar.datastructures.headers import Accept
 from litestar.exceptions import HTTPException, ValidationException
 
 from zataku.errors import (
+    CHANGED_SINCE,
     INTERNAL_FAILURE,
     OUTCOME_UNKNOWN,
     Conflict,
@@ -51,7 +52,7 @@ STATUS_ERRORS = {
     405: ("method_not_allowed", "This address exists, but not for this method."),
     413: ("too_large", "That's too large. Make it smaller."),
     415: ("unsupported_media_type", "Send the body as application/json."),
-    429: ("too_many_requests", "Too many requests. Wait a moment and try again."),
+    429: ("too_many_requests", "That was a bit fast. Try again in a moment."),
     500: ("internal", INTERNAL_FAILURE),
     503: ("unavailable", "Not available right now. Try again in a moment."),
 }
@@ -134,9 +135,9 @@ def request_error_of(error: TableError) -> RequestError | None:
         case BadInput():
             return None
         case TransactionCancelled() if not error.conflict:
-            return _changed_since()
+            return Conflict(CHANGED_SINCE)
         case ConditionFailed():
-            return _changed_since()
+            return Conflict(CHANGED_SINCE)
         case ResultUnknown():
             return OutcomeUnknown(OUTCOME_UNKNOWN)
         case Throttled() | TableConflict() | TransactionCancelled() | StoreUnreachable() | IndexNotReady():
@@ -147,10 +148,6 @@ def request_error_of(error: TableError) -> RequestError | None:
             return Unavailable(STATUS_ERRORS[503][1])
         case _:
             return None
-
-
-def _changed_since() -> Conflict:
-    return Conflict("This has changed in the meantime. Look again, then try once more.")
 
 
 def _details(exc: HTTPException) -> dict[str, Any]:

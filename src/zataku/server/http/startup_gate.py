@@ -7,6 +7,7 @@ from typing import Protocol, TypeAlias
 
 from zataku.errors import Problem
 from zataku.server.http.asgi import App, Receive, Scope, Send, reject_socket, send_error, send_json
+from zataku.server.http.errors import status_error
 
 MAX_WAIT_SECONDS = 20.0
 """How long a request waits for the application to open."""
@@ -16,7 +17,7 @@ _HEADERS_TOO_LARGE = Problem(
     "headers_too_large", "The headers of the request are too large. Send less, or clear your cookies."
 )
 _NOT_READY = Problem("unavailable", "The server is starting or stopping. Try again in a moment.")
-_WRONG_METHOD = Problem("method_not_allowed", "This address exists, but not for this method.")
+_WRONG_METHOD = Problem(*status_error(405))
 _RETRY = {"retry-after": "2"}
 
 
