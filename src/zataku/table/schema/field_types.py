@@ -37,7 +37,7 @@ InstantMs: TypeAlias = Annotated[
 """An instant such as 2025-02-19T10:00:00.000Z."""
 
 Day: TypeAlias = Annotated[str, Meta(pattern=anchored(_DATE), title="day as 2026-02-21")]
-"""A day such as 2026-02-21. The pattern does not know the calendar: it allows the 31st of February."""
+"""A day such as 2026-02-21. The pattern ignores the calendar: it allows the 31st of February."""
 
 Uuid: TypeAlias = Annotated[str, Meta(pattern=anchored(UUID_PATTERN), title="UUID")]
 """An identifier such as 456e7890-e89b-12d3-a456-426614174001, in small letters."""

@@ -80,12 +80,12 @@ def template(
 
 
 def to_json(document: Template) -> str:
-    """The template as JSON text, in the order in which it was made."""
+    """The template as JSON text, in the order of its entries."""
     return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
 def to_yaml(document: Template) -> str:
-    """The template as YAML text, in the order in which it was made."""
+    """The template as YAML text, in the order of its entries."""
     # A copy without shared parts: YAML would write those as aliases, which CloudFormation does not read.
     plain = msgspec.json.decode(msgspec.json.encode(document))
     return msgspec.yaml.encode(plain).decode()

@@ -1,4 +1,4 @@
-"""The reads of an access pattern, found by calling it with arguments that can be recognised in its result."""
+"""The reads of an access pattern, derived by calling it with arguments that can be recognised in its result."""
 
 from datetime import date
 from enum import Enum

@@ -38,7 +38,7 @@ def key_notation(binding: Binding[Any], template: KeyTemplate, fixed: dict[str, 
 
 
 def slot_notation(binding: Binding[Any], part: Slot) -> str:
-    """One field of a template; a number padded with zeros says to how many digits."""
+    """One field of a template, with the number of digits that a number is padded to."""
     padding = "" if part.width is None else f":0{part.width}d"
     return f"<{attribute_name(binding, part.field)}{padding}>"
 

@@ -79,8 +79,8 @@ def argument_options(
 ) -> dict[str, list[Any]]:
     """The values to try for each parameter of a function.
 
-    `text` makes the samples of texts; of the others, no two parameters get the same number. `examples` replace
-    samples of types whose values cannot be told apart. Raises TypeError where neither gives a value.
+    `text` makes the samples of texts; of the others, no two parameters get the same number. A parameter that takes no
+    text gets its value in `examples`, if there is one. Raises TypeError for a required parameter without any value.
     """
     parameters = {
         name: parameter
