@@ -131,8 +131,9 @@ async def test_parallel_segments_export_every_item_once(
 async def test_a_store_that_throttles_and_returns_short_pages_is_exported_completely(
     source_store: EmbeddedBackend, folder: Path, clock: ManualClock
 ):
-    strict = StrictBackend(source_store, random=Random(3), faults=Faults())
+    strict = StrictBackend(source_store, random=Random(3), faults=Faults(throttle=0.2, short_page=0.5))
     await export_store(strict, BOTH, folder, clock=clock, page_items=30, part_bytes=4_000)
+    assert min(strict.injected["throttle"], strict.injected["short_page"]) > 0
     assert exported_lines(folder, FURNITURE) == lines_of(items_for(FURNITURE, 300))
     assert exported_lines(folder, CURTAINS) == lines_of(items_for(CURTAINS, 40))
 

@@ -195,8 +195,9 @@ async def test_a_running_export_is_not_imported(export_folder: Path, target_stor
 async def test_a_store_that_throttles_and_leaves_items_unprocessed_receives_every_item(
     export_folder: Path, target_store: EmbeddedBackend
 ):
-    strict = StrictBackend(target_store, random=Random(5), faults=Faults())
+    strict = StrictBackend(target_store, random=Random(5), faults=Faults(throttle=0.2, unprocessed=0.5))
     await import_store(strict, BOTH, export_folder)
+    assert min(strict.injected["throttle"], strict.injected["unprocessed"]) > 0
     assert await has_all_items(target_store)
 
 
