@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def lossy_proxy(endpoint: str, random: Random, loss_rate: float) -> AsyncIterator[str]:
-    """A proxy that forwards every call and drops read_and_acknowledge of the responses."""
+    """A proxy that forwards every call and drops some of the responses."""
     async with ClientSession() as session:
 
         async def forward(request: web.Request) -> web.Response:
