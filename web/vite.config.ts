@@ -1,10 +1,12 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vitest/config'
+import { appManifest } from './scripts/appManifest.mjs'
+import { SYSTEMS } from './src/generated'
 
 const server = 'http://127.0.0.1:8000'
 
 export default defineConfig({
-  plugins: [svelte()],
+  plugins: [svelte(), appManifest(SYSTEMS)],
   build: {
     outDir: '../src/zataku/server/web',
     emptyOutDir: true,
