@@ -86,14 +86,14 @@ async def open_application(
 ) -> AsyncGenerator[Application]:
     """Open the application, and close its parts in the reverse order at the end."""
     async with AsyncExitStack() as closing:
-        place = StoreUrl.parse(settings.store_url)
-        context, realtime, accounts = await _open_context(settings, systems, place, public_url, closing)
+        store_url = StoreUrl.parse(settings.store_url)
+        context, realtime, accounts = await _open_context(settings, systems, store_url, public_url, closing)
         plugins = {system.name: system.plug(context) for system in systems}
         runner = _build_runner(context, plugins)
         metrics, history = build_metrics(context, realtime.hub, runner, plugins)
         services = Services(
             settings=settings,
-            store_place=place,
+            store_url=store_url,
             context=context,
             realtime=realtime,
             accounts=accounts,
@@ -113,14 +113,14 @@ async def open_application(
 
 
 async def _open_context(
-    settings: Settings, systems: Sequence[System], place: StoreUrl, public_url: str, closing: AsyncExitStack
+    settings: Settings, systems: Sequence[System], store_url: StoreUrl, public_url: str, closing: AsyncExitStack
 ) -> tuple[AppContext, RealtimeServices, AccountServices]:
     """Open the store, the realtime and the account services, and what systems may use of them."""
     clock: Clock = AdvanceableClock() if settings.env == "test" else SystemClock()
     machine = _machine_name()
     random, process = Random(), _process_name(machine)
     tables = [table for tables in tables_by_design(systems).values() for table in tables]
-    store = await open_store(place, tables, env=settings.env, clock=clock, random=random)
+    store = await open_store(store_url, tables, env=settings.env, clock=clock, random=random)
     closing.push_async_callback(store.close)
     realtime = await open_realtime_services(settings, store, clock, random, process, closing)
     accounts = await open_account_services(settings, store, clock, public_url, realtime.sign_outs.publish, closing)

@@ -96,7 +96,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that `open_application` has wired."""
 
     settings: Settings
-    store_place: StoreUrl
+    store_url: StoreUrl
     context: AppContext
     realtime: RealtimeServices
     accounts: AccountServices

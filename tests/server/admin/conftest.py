@@ -71,7 +71,7 @@ class RunningRooms(RoomRegistry):
 class AdminApp:
     """The application with its parts, and a client of an admin."""
 
-    def __init__(self, store: Store, clock: ManualClock, folder: Path, place: StoreUrl) -> None:
+    def __init__(self, store: Store, clock: ManualClock, folder: Path, store_url: StoreUrl) -> None:
         self.store = store
         self.clock = clock
         self.folder = folder
@@ -92,7 +92,7 @@ class AdminApp:
         self.services = admin_services(
             store=store,
             clock=clock,
-            process=Process(name="web-1", env="test", bus="memory", place=place, started=clock.now()),
+            process=Process(name="web-1", env="test", bus="memory", store_url=store_url, started=clock.now()),
             data=folder,
             systems=SYSTEMS,
             accounts=accounts,
@@ -161,9 +161,9 @@ async def _caller(request: Request[Any, Any, Any]) -> Identity:
 
 
 async def _admin_app(name: StoreName, clock: ManualClock, folder: Path) -> AsyncIterator[AdminApp]:
-    place = StoreUrl.parse("dynamodb://eu-west-1" if name == "dynoxide" else str(folder / "zataku.db"))
+    store_url = StoreUrl.parse("dynamodb://eu-west-1" if name == "dynoxide" else str(folder / "zataku.db"))
     async with temporary_store(name, folder, (*PLATFORM, *LIVE), clock) as store:
-        admin_app = AdminApp(store, clock, folder, place)
+        admin_app = AdminApp(store, clock, folder, store_url)
         async with admin_app.http:
             yield admin_app
             await admin_app.backups.wait_until_idle()
@@ -189,9 +189,9 @@ async def any_admin_app(request: pytest.FixtureRequest, clock: ManualClock, tmp_
 @asynccontextmanager
 async def admin_app_on(implementation: ServerName, clock: ManualClock, folder: Path) -> AsyncIterator[AdminApp]:
     """An application whose store is a service with DynamoDB's protocol, opened by its URL."""
-    place = StoreUrl.parse(f"dynamodb+{shared_server(implementation).endpoint}")
-    async with await open_store(place, (*PLATFORM, *LIVE), env=token_hex(4), clock=clock) as store:
-        admin_app = AdminApp(store, clock, folder, place)
+    store_url = StoreUrl.parse(f"dynamodb+{shared_server(implementation).endpoint}")
+    async with await open_store(store_url, (*PLATFORM, *LIVE), env=token_hex(4), clock=clock) as store:
+        admin_app = AdminApp(store, clock, folder, store_url)
         async with admin_app.http:
             yield admin_app
             await admin_app.backups.wait_until_idle()

@@ -14,12 +14,12 @@ from zataku.table import Store, StoreUrl
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True):
-    """This server process and its settings. `bus` is shown as it is: its password is masked."""
+    """This server process and its settings. `bus` is its URL without the password."""
 
     name: str
     env: str
     bus: str
-    place: StoreUrl
+    store_url: StoreUrl
     started: float
 
 
@@ -51,8 +51,8 @@ class OverviewReader:
             version=__version__,
             env=process.env,
             store=StoreFacts(
-                place=str(process.place),
-                kind=process.place.kind,
+                place=str(process.store_url),
+                kind=process.store_url.kind,
                 capabilities=sorted(backend.capabilities),
                 facts=await backend.facts(),
             ),

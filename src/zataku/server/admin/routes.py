@@ -88,7 +88,7 @@ def admin_services(**context: Unpack[AdminContext]) -> AdminServices:
 
 
 def _backup_storage(context: AdminContext) -> BackupStorage:
-    store, url = context["store"], context["process"].place
+    store, url = context["store"], context["process"].store_url
     if url.path is None:
         return DynamoDBBackups(store, context["clock"], url)
     return FileBackups(store, context["data"] / "backups", context["upload_limit"])

@@ -130,7 +130,7 @@ def _admin_routes(services: Services) -> tuple[ControllerRouterHandler, ...]:
             name=context.process,
             env=settings.env,
             bus=str(mask_secret("bus", settings.bus)),
-            place=services.store_place,
+            store_url=services.store_url,
             started=services.started_at,
         ),
         data=settings.folder,
