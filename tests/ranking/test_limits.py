@@ -90,7 +90,7 @@ def test_a_name_with_invisible_characters_or_outer_spaces_is_refused(name: str):
 
 def test_a_bad_name_is_refused_on_reading_too():
     item = binding_of(Profile).encode(player("A101", "Hello")) | {"Name": "Hel\u200blo"}
-    with pytest.raises(Exception, match="cannot be seen, such as U\\+200B"):
+    with pytest.raises(Exception, match="invisible character U\\+200B"):
         binding_of(Profile).decode(item)
 
 
@@ -127,7 +127,7 @@ def test_a_level_with_decimals_is_accepted(level: str):
 
 @pytest.mark.parametrize("level", ["-1", "-0.0001", "1000000.0001", "57.00001", "NaN", "Infinity"])
 def test_a_level_outside_the_limits_is_refused(level: str):
-    with pytest.raises(ValueError, match="a level"):
+    with pytest.raises(ValueError, match="A level"):
         a_snapshot("A101", level)
 
 
@@ -141,7 +141,7 @@ def test_a_power_is_stored_to_the_last_digit(power: str):
 
 @pytest.mark.parametrize("power", ["-1", "1000000000000000.0001", "0.00001", "sNaN"])
 def test_a_power_outside_the_limits_is_refused(power: str):
-    with pytest.raises(ValueError, match="a power"):
+    with pytest.raises(ValueError, match="A power"):
         a_snapshot("A101", "1", power)
 
 
@@ -187,7 +187,7 @@ def test_a_closing_state_is_complete_and_not_of_a_later_day():
         {"closing_day": date(2026, 2, 20), **closing, "closing_name": "\u200b"},
         {"closing_day": date(2026, 2, 20), **closing, "closing_level": Decimal(-1)},
     ):
-        with pytest.raises(ValueError, match="closing state|cannot be seen|a level"):
+        with pytest.raises(ValueError, match="closing state|invisible character|A level"):
             player("A101", "Hello", current_day=DAY, **fields)
 
 
@@ -204,5 +204,5 @@ def test_an_invalid_table_name_is_refused(name: str):
 
 
 def test_replaced_fields_are_checked():
-    with pytest.raises(ValueError, match="a name"):
+    with pytest.raises(ValueError, match="A name"):
         msgspec.structs.replace(player("A101", "Hello"), name=" Hello")

@@ -158,7 +158,7 @@ async def test_values_planned_on_an_old_state_are_refused(strict: Store):
 
 
 async def test_impossible_values_are_refused_before_anything_is_written():
-    with pytest.raises(ValueError, match="a level"):
+    with pytest.raises(ValueError, match="A level"):
         import_values(player(HANA, "Hello"), Decimal(-1), Decimal(1), EVENING, DAY, TOMORROW)
 
 

@@ -90,7 +90,7 @@ def moment(instant: Instant) -> datetime:
     """The instant as a datetime. Raises ValueError when the text is not an instant with a time zone."""
     parsed = datetime.fromisoformat(instant)
     if parsed.tzinfo is None:
-        raise ValueError(f"a moment has the form 2026-02-21T10:30:00Z, not {instant}")
+        raise ValueError(f"A moment has the form 2026-02-21T10:30:00Z, not {instant}.")
     return parsed
 
 
@@ -99,29 +99,29 @@ def check_name(name: str) -> None:
     if name.isascii() and name.isprintable() and name == name.strip():
         return
     if name != name.strip():
-        raise ValueError("a name has no space at its beginning or end")
+        raise ValueError("A name begins or ends with space. Remove it.")
     for letter in name:
         if is_disallowed(letter) or letter in BLANKS:
-            raise ValueError(f"a name has no character that cannot be seen, such as U+{ord(letter):04X}")
+            raise ValueError(f"A name has the invisible character U+{ord(letter):04X}. Remove it.")
     if is_blank(name):
-        raise ValueError("a name has at least one character that can be seen")
+        raise ValueError("A name has no visible character. Add one.")
 
 
 def check_level(level: Decimal) -> None:
     """Raise ValueError for a level outside the limits."""
-    _check(level, HIGHEST_LEVEL, "a level")
+    _check(level, HIGHEST_LEVEL, "A level")
 
 
 def check_power(power: Decimal) -> None:
     """Raise ValueError for a power outside the limits."""
-    _check(power, HIGHEST_POWER, "a power")
+    _check(power, HIGHEST_POWER, "A power")
 
 
 def _check(number: Decimal, highest: Decimal, label: str) -> None:
     if not number.is_finite() or not 0 <= number <= highest:
-        raise ValueError(f"{label} is 0 to {highest:,}, not {number}")
+        raise ValueError(f"{label} is 0 to {highest:,}, not {number}.")
     if number != number.quantize(STEP):
-        raise ValueError(f"{label} has at most {DECIMALS} decimals, not {number}")
+        raise ValueError(f"{label} has at most {DECIMALS} decimals, not {number}.")
 
 
 __all__ = [
