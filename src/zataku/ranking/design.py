@@ -53,7 +53,8 @@ by_name = ranking.index("GSI_Find_User_By_Name", pk="Name_Lower", sk="SK", proje
 class Profile(Entity, frozen=True, kw_only=True, rename=attribute):
     """The current state of a player.
 
-    A rename changes this item and the claims of both names; snapshots keep the old name.
+    A rename changes this item and the claims of both names, and the profile of a player from whom the new name is taken
+    over; snapshots keep the old name.
 
     The closing state is that at the end of the last day before `CurrentDay`, so that the previous day can be ranked
     while values of the current one are already imported. A player who left, or whose name was taken over, has no
@@ -86,9 +87,9 @@ class Profile(Entity, frozen=True, kw_only=True, rename=attribute):
 def _check_closing(profile: Profile) -> None:
     name, level, power = profile.closing_name, profile.closing_level, profile.closing_power
     if profile.closing_day is None or level is None or power is None:
-        raise ValueError("a closing state has a day, a level and a power")
+        raise ValueError("A closing state has a day, a level and a power.")
     if profile.current_day is None or profile.closing_day > profile.current_day:
-        raise ValueError("a closing state is not of a later day than the current one")
+        raise ValueError("A closing state is not of a later day than the current one.")
     if name is not None:
         limits.check_name(name)
     limits.check_level(level)
@@ -377,7 +378,7 @@ def published_day(date: Date) -> Key[Day]:
 
 @ranking.item(budget=Budget(reads=10, of="1,000 buckets, as 1,000,000 players have"))
 def histogram(date: Date, measure: Measure) -> Key[Histogram]:
-    """The distribution of a day's values. It never changes after publication, so a process reads it once."""
+    """The distribution of a day's values. It never changes after publication, so that it can be cached."""
     return Histogram.key(date=date, measure=measure)
 
 

@@ -123,18 +123,19 @@ def history_of(player: Character, start: date, days: int) -> Iterator[Snapshot]:
 
 
 def examples() -> Iterator[Entity]:
-    """Items of every entity, for a day with 120 players, for the design document."""
-    seed, start, count = 1, date(2026, 2, 21), 120
+    """Items of every entity, for a day with four players in Seoul, for the design document."""
+    seed, start, count = 1, date(2026, 2, 21), 4
     standings = list(standings_of_day(characters(Random(seed), count), 0))
     for profile in profiles(seed, start, count):
         yield profile
         folded = fold_name(profile.name)
         yield NameClaim(name_lower=folded, holder=profile.user_id, claimed_at=f"{start}T03:00:00Z")
     yield from snapshots_of_day(seed, start, 0, count)
-    yield RosterPart(date=start, number=1, rows=tuple(standings[:3]), through=standings[2].user_id)
+    yield RosterPart(date=start, number=0, rows=tuple(standings))
     buckets = Buckets(SortedValues(row.level for row in standings))
     for row in standings:
         buckets.add_player(row.user_id, row.level)
     yield buckets.histogram(start, "LEVEL")
-    ended = f"{start + timedelta(days=1)}T00:00:00Z"
-    yield Day(date=start, players=len(standings), as_of=ended, published_at=add_seconds(ended, 252))
+    midnight_in_seoul = f"{start}T15:00:00Z"
+    published_at = add_seconds(midnight_in_seoul, 252)
+    yield Day(date=start, players=len(standings), as_of=midnight_in_seoul, published_at=published_at)
