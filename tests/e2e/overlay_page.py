@@ -19,24 +19,23 @@ COMMENT_BURST = 5
 # Runs in the page: records the comments that have flown, and in each frame any two that overlap.
 OBSERVER = """
 () => {
-  const watched = (window.watched = { flown: {}, overlaps: [], most: 0, frames: 0, wide: 0 })
+  const observed = (window.observed = { flown: {}, overlaps: [], maxFlying: 0, frames: 0, wideBoxes: 0 })
   const flights = () => [...document.querySelectorAll('#stage > .flight')]
   new MutationObserver((changes) => {
     for (const { addedNodes } of changes)
       for (const node of addedNodes)
-        if (node.className === 'flight') watched.flown[node.dataset.comment] = node.textContent
+        if (node.className === 'flight') observed.flown[node.dataset.comment] = node.textContent
   }).observe(document.getElementById('stage'), { childList: true })
   const check = () => {
-    const boxes = flights().map((it) => ({ it, box: it.getBoundingClientRect() }))
-    watched.frames += 1
-    watched.most = Math.max(watched.most, boxes.length)
-    for (const [index, { it, box }] of boxes.entries()) {
-      if (box.width > innerWidth) watched.wide += 1
+    const boxes = flights().map((flight) => ({ flight, box: flight.getBoundingClientRect() }))
+    observed.frames += 1
+    observed.maxFlying = Math.max(observed.maxFlying, boxes.length)
+    for (const [index, { flight, box }] of boxes.entries()) {
+      if (box.width > innerWidth) observed.wideBoxes += 1
       for (const other of boxes.slice(index + 1)) {
-        const near = other.box
-        const beside = box.right <= near.left || near.right <= box.left
-        if (!beside && box.bottom > near.top && near.bottom > box.top)
-          watched.overlaps.push([it.textContent.slice(0, 20), other.it.textContent.slice(0, 20)])
+        const isBeside = box.right <= other.box.left || other.box.right <= box.left
+        if (!isBeside && box.bottom > other.box.top && other.box.bottom > box.top)
+          observed.overlaps.push([flight.textContent.slice(0, 20), other.flight.textContent.slice(0, 20)])
       }
     }
     requestAnimationFrame(check)
@@ -47,11 +46,12 @@ OBSERVER = """
 
 
 # Runs in the page: counts the waves and seals that appear.
-COUNTER = """
+WAVE_COUNTER = """
 () => {
   window.waves = 0
   const count = (node) => (waves += node.matches('.wave, .bravo'))
-  new MutationObserver((all) => all.forEach((it) => it.addedNodes.forEach(count))).observe(stage, { childList: true })
+  const countAdded = (changes) => changes.forEach(({ addedNodes }) => addedNodes.forEach(count))
+  new MutationObserver(countAdded).observe(stage, { childList: true })
 }
 """
 

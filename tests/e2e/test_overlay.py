@@ -12,16 +12,16 @@ from PIL import Image
 from playwright.sync_api import Browser, expect
 
 from tests.e2e.browser import read_qr_code
-from tests.e2e.overlay_page import COMMENT_BURST, COUNTER, OBSERVER, Room, Screen
+from tests.e2e.overlay_page import COMMENT_BURST, OBSERVER, WAVE_COUNTER, Room, Screen
 from tests.e2e.server_process import ServerProcess, start_embedded_server
 from tests.e2e.socket_client import SocketClient
 
 COMMENTS = 1000
 CLIENTS = 20
-ROUND = CLIENTS * COMMENT_BURST
+COMMENTS_PER_ROUND = CLIENTS * COMMENT_BURST
 PLAYBACK_RATE = 10
 """How much faster than normal the animations of many comments run."""
-IMG = "<img src=x onerror=alert(1)>"
+MARKUP = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +52,8 @@ def screen(browser: Browser, room: Room) -> Iterator[OpenScreen]:
         return opened[-1]
 
     yield screen
-    for it in opened:
-        it.close()
+    for overlay in opened:
+        overlay.close()
 
 
 def sample_texts() -> list[str]:
@@ -66,7 +66,7 @@ def sample_texts() -> list[str]:
         "🍵👏🎉😂",
         "iIlWM.,!?8",
     ]
-    texts = {IMG, "!", "長" * 500, "<b>bold</b> &amp; &#33;"}
+    texts = {MARKUP, "!", "長" * 500, "<b>bold</b> &amp; &#33;"}
     while len(texts) < COMMENTS:
         alphabet = rng.choice(letters)
         length = round(500 ** rng.random())
@@ -83,9 +83,9 @@ def test_a_thousand_comments_of_all_lengths_fly_and_no_two_overlap(screen: OpenS
     next_round = Semaphore(0)
 
     async def post_rounds(clients: Sequence[SocketClient]) -> None:
-        for begin in range(0, COMMENTS, ROUND):
+        for begin in range(0, COMMENTS, COMMENTS_PER_ROUND):
             assert await asyncio.to_thread(next_round.acquire, timeout=60)
-            shares = [texts[begin + index : begin + ROUND : CLIENTS] for index in range(CLIENTS)]
+            shares = [texts[begin + index : begin + COMMENTS_PER_ROUND : CLIENTS] for index in range(CLIENTS)]
             await asyncio.gather(*(post_all(client, share) for client, share in zip(clients, shares, strict=True)))
             await asyncio.to_thread(room.server.advance_clock, COMMENT_BURST)
 
@@ -96,30 +96,30 @@ def test_a_thousand_comments_of_all_lengths_fly_and_no_two_overlap(screen: OpenS
     posting = room.run_clients(CLIENTS, post_rounds)
     # The window and the text size change while comments fly.
     for flown, (width, key) in zip(
-        range(0, COMMENTS, ROUND), itertools.cycle([(1600, "-"), (1200, "+")]), strict=False
+        range(0, COMMENTS, COMMENTS_PER_ROUND), itertools.cycle([(1600, "-"), (1200, "+")]), strict=False
     ):
         overlay.page.set_viewport_size({"width": width, "height": 900 * width // 1600})
         overlay.page.keyboard.press(key)
         next_round.release()
-        overlay.page.wait_for_function(f"() => Object.keys(watched.flown).length >= {flown}", timeout=30_000)
+        overlay.page.wait_for_function(f"() => Object.keys(observed.flown).length >= {flown}", timeout=30_000)
     posting.result(timeout=30)
-    overlay.page.wait_for_function(f"() => Object.keys(watched.flown).length >= {COMMENTS}", timeout=30_000)
+    overlay.page.wait_for_function(f"() => Object.keys(observed.flown).length >= {COMMENTS}", timeout=30_000)
     # The last one has left the screen.
     overlay.page.wait_for_function("() => !document.querySelector('#stage > .flight')", timeout=30_000)
-    watched = overlay.page.evaluate("() => watched")
-    assert watched["overlaps"] == []
-    assert sorted(watched["flown"].values()) == sorted(texts)
-    assert overlay.page.get_attribute("#stage", "data-left-out") == "0"
-    assert 30 < watched["most"] <= 60
-    assert watched["frames"] > 100
-    assert watched["wide"] > 100, "Long comments are one line, too."
+    observed = overlay.page.evaluate("() => observed")
+    assert observed["overlaps"] == []
+    assert sorted(observed["flown"].values()) == sorted(texts)
+    assert overlay.page.get_attribute("#stage", "data-dropped") == "0"
+    assert 30 < observed["maxFlying"] <= 60
+    assert observed["frames"] > 100
+    assert observed["wideBoxes"] > 100, "Long comments are one line, too."
 
 
 def test_markup_is_shown_as_text_and_nicknames_where_the_query_asks_for_them(screen: OpenScreen, room: Room) -> None:
     overlay = screen("?names=1&size=999")
-    room.post_comment(IMG, "<i>Ada</i>")
-    flight = overlay.flights.filter(has_text=IMG)
-    expect(flight.locator(".content")).to_have_text(IMG)
+    room.post_comment(MARKUP, "<i>Ada</i>")
+    flight = overlay.flights.filter(has_text=MARKUP)
+    expect(flight.locator(".content")).to_have_text(MARKUP)
     expect(flight.locator(".name")).to_have_text("<i>Ada</i>")
     expect(flight).to_have_css("font-size", "96px")
     room.post_comment("anonymous")
@@ -165,10 +165,10 @@ def test_a_hidden_comment_is_removed_in_flight_and_while_it_waits(screen: OpenSc
     overlay = screen("?size=96&speed=50")
     # One lane: the second comment waits until the first one is completely visible, which takes long.
     overlay.page.set_viewport_size({"width": 400, "height": 150})
-    flies, waits = room.post_comment("a long comment that takes its time"), room.post_comment("waits")
+    flying, waiting = room.post_comment("a long comment that takes its time"), room.post_comment("waits")
     expect(overlay.flights).to_have_count(1)
-    room.mark(waits, "HIDDEN")
-    room.mark(flies, "HIDDEN")
+    room.mark(waiting, "HIDDEN")
+    room.mark(flying, "HIDDEN")
     expect(overlay.flights).to_have_count(0)
     room.post_comment("next")
     expect(overlay.flights).to_have_text(["next"])
@@ -194,7 +194,7 @@ def test_the_pinned_comment_is_shown_at_the_lower_edge_while_it_is_pinned(screen
 def test_twenty_claps_show_one_wave_or_with_reduced_motion_one_still_seal(screen: OpenScreen, room: Room) -> None:
     moving, still = screen(), screen(still=True)
     for overlay in (moving, still):
-        overlay.page.evaluate(COUNTER)
+        overlay.page.evaluate(WAVE_COUNTER)
 
     async def clap(clients: Sequence[SocketClient]) -> None:
         await asyncio.gather(*(client.react("clap", 5) for client in clients))

@@ -43,7 +43,7 @@ export class FlyingComments implements CommentDisplay {
     readonly stage: HTMLElement,
     private options: Options,
   ) {
-    this.#measuringBox.className = 'scale'
+    this.#measuringBox.className = 'measuring-box'
     stage.append(this.#measuringBox)
   }
 
@@ -54,7 +54,7 @@ export class FlyingComments implements CommentDisplay {
 
   remove(commentId: string): void {
     this.#queue.remove((queued) => queued.comment.commentId === commentId)
-    this.#land(commentId)
+    this.#removeFlying(commentId)
   }
 
   /** Flying comments keep their size and speed; queued ones start with the new ones. */
@@ -72,7 +72,7 @@ export class FlyingComments implements CommentDisplay {
 
   clear(): void {
     this.#queue.clear()
-    for (const id of [...this.#flying.keys()]) this.#land(id)
+    for (const id of [...this.#flying.keys()]) this.#removeFlying(id)
     this.#measuringBox.remove()
     cancelAnimationFrame(this.#frame)
   }
@@ -89,7 +89,7 @@ export class FlyingComments implements CommentDisplay {
     this.#measure()
     const speedup = this.#queue.speedup(stage, this.options.speed)
     while (this.#flying.size < MAX_FLYING && this.#start(stage, speedup)) this.#queue.takeFirst()
-    this.stage.dataset.leftOut = String(this.#queue.dropped)
+    this.stage.dataset.dropped = String(this.#queue.dropped)
     if (this.#queue.first) this.#requestFrame()
   }
 
@@ -119,12 +119,12 @@ export class FlyingComments implements CommentDisplay {
     const keyframes = [{ transform: `translateX(${flight.from}px)` }, { transform: `translateX(${-width}px)` }]
     const animation = element.animate(keyframes, { duration: endOf(flight) - flight.start, fill: 'both' })
     animation.startTime = flight.start
-    animation.onfinish = () => this.#land(comment.commentId)
+    animation.onfinish = () => this.#removeFlying(comment.commentId)
     this.#flying.set(comment.commentId, { element, flight })
     return true
   }
 
-  #land(commentId: string): void {
+  #removeFlying(commentId: string): void {
     const flying = this.#flying.get(commentId)
     if (!flying) return
     flying.element.remove()

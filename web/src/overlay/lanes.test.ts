@@ -3,73 +3,74 @@ import { endOf, gapOf, Lanes, laneCount, leftAt, type Flight, type Stage } from 
 
 const STAGE: Stage = { width: 1000, height: 150, laneHeight: 50 }
 
-/** Numbers that look random and are the same each time. */
-function chance(seed: number): (least: number, most: number) => number {
+/** A random number generator that gives the same numbers for the same seed. */
+function seededRandom(seed: number): (min: number, max: number) => number {
   let state = seed
-  return (least, most) => {
+  return (min, max) => {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return least + (state / 2 ** 32) * (most - least)
+    return min + (state / 2 ** 32) * (max - min)
   }
 }
 
-interface Flown {
+interface FinishedFlight {
   flight: Flight
   gap: number
-  /** When it left the stage, or was taken off it. */
-  until: number
+  /** When it left the stage, or was removed from it. */
+  endedAt: number
 }
 
-/** The least that two ever have between them, while both are there; both move evenly, so it is at one of the ends. */
-function nearest(one: Flown, other: Flown): number {
-  const begin = Math.max(one.flight.start, other.flight.start)
-  const end = Math.min(one.until, other.until)
+/** The least distance of two flights while both are on the stage. Their speeds are constant: it is at the begin or end. */
+function minDistance(first: FinishedFlight, second: FinishedFlight): number {
+  const begin = Math.max(first.flight.start, second.flight.start)
+  const end = Math.min(first.endedAt, second.endedAt)
   if (begin >= end) return Infinity
-  const apart = [begin, end].map((now) => {
-    const [a, b] = [leftAt(one.flight, now), leftAt(other.flight, now)]
-    return Math.max(b - (a + one.flight.width), a - (b + other.flight.width))
+  const distances = [begin, end].map((now) => {
+    const [firstLeft, secondLeft] = [leftAt(first.flight, now), leftAt(second.flight, now)]
+    return Math.max(secondLeft - (firstLeft + first.flight.width), firstLeft - (secondLeft + second.flight.width))
   })
-  return Math.min(...apart)
+  return Math.min(...distances)
 }
 
-function meet(one: Flight, other: Flight): boolean {
-  return one.top < other.top + other.height && other.top < one.top + one.height
+function lanesOverlap(first: Flight, second: Flight): boolean {
+  return first.top < second.top + second.height && second.top < first.top + first.height
 }
 
-/** Comments of all lengths at all speeds, on a stage that changes its form and letters that change their size. */
-function talk(seed: number, comments: number): { flown: Flown[]; waited: number } {
-  const random = chance(seed)
+/** Flights of all lengths and speeds, on a stage whose size and font size change; some are removed in flight. */
+function simulateFlights(seed: number, count: number): { flights: FinishedFlight[]; refusals: number } {
+  const random = seededRandom(seed)
   const lanes = new Lanes()
-  const flown: Flown[] = []
+  const flights: FinishedFlight[] = []
   let stage = STAGE
   let now = 0
-  let waited = 0
-  while (flown.length < comments) {
+  let refusals = 0
+  while (flights.length < count) {
     now += random(0, 400)
     if (random(0, 1) < 0.02) stage = { width: random(200, 4000), height: random(20, 1200), laneHeight: random(24, 140) }
     const width = random(0, 1) < 0.1 ? random(1000, 40_000) : random(5, 1000)
     const flight = lanes.place(now, stage, width, random(50, 800))
-    if (flight) flown.push({ flight, gap: gapOf(stage), until: endOf(flight) })
-    else waited += 1
-    const hidden = flown[Math.floor(random(0, flown.length))]
-    if (hidden && hidden.until > now && random(0, 1) < 0.02) {
-      hidden.until = now
+    if (flight) flights.push({ flight, gap: gapOf(stage), endedAt: endOf(flight) })
+    else refusals += 1
+    const hidden = flights[Math.floor(random(0, flights.length))]
+    if (hidden && hidden.endedAt > now && random(0, 1) < 0.02) {
+      hidden.endedAt = now
       lanes.remove(hidden.flight)
     }
   }
-  return { flown, waited }
+  return { flights, refusals }
 }
 
 test.each([1, 2, 3, 4])('of thousands of comments no two overlap or come closer than the gap (%i)', (seed) => {
-  const { flown, waited } = talk(seed, 3_000)
-  expect(waited).toBeGreaterThan(100)
-  const slack: number[] = []
-  flown.forEach((one, index) => {
-    for (const other of flown.slice(index + 1)) {
-      if (other.flight.start < one.until && meet(one.flight, other.flight)) slack.push(nearest(one, other) - other.gap)
+  const { flights, refusals } = simulateFlights(seed, 3_000)
+  expect(refusals).toBeGreaterThan(100)
+  const margins: number[] = []
+  flights.forEach((first, index) => {
+    for (const second of flights.slice(index + 1)) {
+      if (second.flight.start >= first.endedAt || !lanesOverlap(first.flight, second.flight)) continue
+      margins.push(minDistance(first, second) - second.gap)
     }
   })
-  expect(slack.length).toBeGreaterThan(1_000)
-  expect(slack.filter((left) => left < -1e-6)).toEqual([])
+  expect(margins.length).toBeGreaterThan(1_000)
+  expect(margins.filter((margin) => margin < -1e-6)).toEqual([])
 })
 
 describe('a lane', () => {
@@ -83,19 +84,19 @@ describe('a lane', () => {
 
   test('is free once the last comment is fully on the stage with a gap behind it', () => {
     const lanes = new Lanes()
-    const low = { ...STAGE, height: 50 }
-    lanes.place(0, low, 400, 100)
-    expect(lanes.place(4_499, low, 10, 100)).toBeUndefined()
-    expect(lanes.place(4_500, low, 10, 100)?.start).toBe(4_500)
+    const oneLane = { ...STAGE, height: 50 }
+    lanes.place(0, oneLane, 400, 100)
+    expect(lanes.place(4_499, oneLane, 10, 100)).toBeUndefined()
+    expect(lanes.place(4_500, oneLane, 10, 100)?.start).toBe(4_500)
   })
 
   test('is not free for a comment that would catch up before the left edge', () => {
     const lanes = new Lanes()
-    const low = { ...STAGE, height: 50 }
-    lanes.place(0, low, 400, 100)
+    const oneLane = { ...STAGE, height: 50 }
+    lanes.place(0, oneLane, 400, 100)
     // The first leaves at 14 s; at 200 px/s the 950 px to the gap behind the edge take 4.75 s.
-    expect(lanes.place(9_249, low, 10, 200)).toBeUndefined()
-    expect(lanes.place(9_250, low, 10, 200)).toBeDefined()
+    expect(lanes.place(9_249, oneLane, 10, 200)).toBeUndefined()
+    expect(lanes.place(9_250, oneLane, 10, 200)).toBeDefined()
   })
 
   test('is not free before a comment that started further out has passed', () => {
@@ -108,9 +109,9 @@ describe('a lane', () => {
 
   test('is free when its comment was hidden', () => {
     const lanes = new Lanes()
-    const low = { ...STAGE, height: 50 }
-    lanes.remove(lanes.place(0, low, 400, 100)!)
-    expect(lanes.place(0, low, 400, 100)).toBeDefined()
+    const oneLane = { ...STAGE, height: 50 }
+    lanes.remove(lanes.place(0, oneLane, 400, 100)!)
+    expect(lanes.place(0, oneLane, 400, 100)).toBeDefined()
   })
 
   test('is not free while it overlaps lanes of another height', () => {

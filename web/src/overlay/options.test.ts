@@ -1,22 +1,22 @@
 import { expect, test } from 'vitest'
 import { parseOptions, applyKey, toQuery } from './options'
 
-const of = (query: string) => parseOptions(new URLSearchParams(query))
+const parse = (query: string) => parseOptions(new URLSearchParams(query))
 
 test('missing and invalid parameters have the defaults', () => {
-  expect(of('')).toEqual({ size: 40, speed: 160, names: false, qr: false })
-  expect(of('size=&speed=fast&names=yes&qr=0')).toEqual(of(''))
+  expect(parse('')).toEqual({ size: 40, speed: 160, names: false, qr: false })
+  expect(parse('size=&speed=fast&names=yes&qr=0')).toEqual(parse(''))
 })
 
 test('parameters are rounded and limited to their range', () => {
-  expect(of('size=4&speed=9999')).toMatchObject({ size: 16, speed: 400 })
-  expect(of('size=1e9&speed=-1')).toMatchObject({ size: 96, speed: 50 })
-  expect(of('size=NaN&speed=Infinity')).toMatchObject({ size: 40, speed: 160 })
-  expect(of('size=55.4&names=1&qr=1')).toEqual({ size: 55, speed: 160, names: true, qr: true })
+  expect(parse('size=4&speed=9999')).toMatchObject({ size: 16, speed: 400 })
+  expect(parse('size=1e9&speed=-1')).toMatchObject({ size: 96, speed: 50 })
+  expect(parse('size=NaN&speed=Infinity')).toMatchObject({ size: 40, speed: 160 })
+  expect(parse('size=55.4&names=1&qr=1')).toEqual({ size: 55, speed: 160, names: true, qr: true })
 })
 
 test('keys change the size, the speed and the QR code, within their range', () => {
-  let options = of('')
+  let options = parse('')
   for (const key of ['+', '=', '-', ']', '[', '[', 'q']) options = applyKey(options, key) ?? options
   expect(options).toEqual({ size: 44, speed: 140, names: false, qr: true })
   for (let n = 0; n < 50; n += 1) options = applyKey(applyKey(options, '+')!, ']')!
@@ -28,5 +28,5 @@ test('the query has the chosen options and keeps other parameters', () => {
   const query = new URLSearchParams('lang=ko&size=12')
   const next = toQuery({ size: 44, speed: 100, names: true, qr: false }, query)
   expect(next).toBe('lang=ko&size=44&speed=100&names=1&qr=0')
-  expect(of(next)).toEqual({ size: 44, speed: 100, names: true, qr: false })
+  expect(parse(next)).toEqual({ size: 44, speed: 100, names: true, qr: false })
 })

@@ -17,8 +17,8 @@ function comment(n: number, ageMs = 0): LiveCommentView {
   return { commentId: `c${n}`, seq: String(n).padStart(12, '0'), content: `text ${n}`, nickname: 'Anonymous', createdAt }
 }
 
-function snapshot(comments: LiveCommentView[], rest: Partial<LiveSnapshot> = {}): LiveSnapshot {
-  return { room: { roomId: 'A', name: 'Types', status: 'OPEN', createdAt: '' }, comments, ...rest }
+function snapshot(comments: LiveCommentView[], fields: Partial<LiveSnapshot> = {}): LiveSnapshot {
+  return { room: { roomId: 'A', name: 'Types', status: 'OPEN', createdAt: '' }, comments, ...fields }
 }
 
 /** A feed that has joined the room; its listener's calls are recorded. */
@@ -26,7 +26,7 @@ function join(first = snapshot([comment(1), comment(2)])): FakeSocket {
   new RoomFeed(page.connection, 'A', {
     commented: ({ commentId }) => calls.push(`commented ${commentId}`),
     removed: (id) => calls.push(`removed ${id}`),
-    pinned: (one) => calls.push(`pinned ${one?.commentId ?? 'nothing'}`),
+    pinned: (comment) => calls.push(`pinned ${comment?.commentId ?? 'nothing'}`),
     reacted: ({ clap }) => calls.push(`clap ${clap}`),
     roomChanged: ({ code }) => calls.push(`room ${code ?? ''}`),
     closed: () => calls.push('closed'),
@@ -38,12 +38,13 @@ function join(first = snapshot([comment(1), comment(2)])): FakeSocket {
   return socket
 }
 
-function reconnect(after: number, rest: object): FakeSocket {
+/** The socket of a feed that reconnects after some milliseconds, with the given reply to its join. */
+function reconnect(afterMs: number, joined: object): FakeSocket {
   FakeSocket.last.disconnect()
-  vi.setSystemTime(Date.now() + after - 1_000)
+  vi.setSystemTime(Date.now() + afterMs - 1_000)
   vi.advanceTimersByTime(1_000)
   const socket = FakeSocket.last.welcome()
-  confirmJoin(socket, rest)
+  confirmJoin(socket, joined)
   return socket
 }
 
@@ -90,7 +91,7 @@ test('a removed comment is reported at once, and one removed during an outage af
   expect(calls).toContain('removed c2')
   calls = []
   reconnect(5_000, { at: { epoch: 4, seq: 0 }, snapshot: snapshot([], { standing: { gone: ['c1', 'c2'] } }) })
-  expect(calls.filter((one) => one.startsWith('removed'))).toEqual(['removed c1', 'removed c2'])
+  expect(calls.filter((call) => call.startsWith('removed'))).toEqual(['removed c1', 'removed c2'])
 })
 
 test('the latest pin is reported, the one before it after unpinning, and none while it is hidden', () => {
@@ -102,7 +103,7 @@ test('the latest pin is reported, the one before it after unpinning, and none wh
     { k: 'unpinned', commentId: 'c2' },
     { k: 'unpinned', commentId: 'c1' },
   ])
-  expect(calls.filter((one) => one.startsWith('pinned'))).toEqual(['pinned c2', 'pinned c1', 'pinned c2', 'pinned c1', 'pinned nothing'])
+  expect(calls.filter((call) => call.startsWith('pinned'))).toEqual(['pinned c2', 'pinned c1', 'pinned c2', 'pinned c1', 'pinned nothing'])
 })
 
 test('reactions and changes of the room are reported', () => {

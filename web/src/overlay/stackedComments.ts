@@ -31,7 +31,7 @@ export class StackedComments implements CommentDisplay {
     if (this.#queue.length > MAX_SHOWN) {
       this.#queue.shift()
       this.#dropped += 1
-      this.stage.dataset.leftOut = String(this.#dropped)
+      this.stage.dataset.dropped = String(this.#dropped)
     }
     this.#requestFrame()
   }
