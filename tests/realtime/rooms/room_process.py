@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from tests.realtime.bus.recording_bus import RecordingBus
+from tests.realtime.bus.intercepted_bus import InterceptedBus
 from tests.realtime.rooms.counter_room import CounterCommand, CounterRooms
 from zataku.clock import ManualClock
 from zataku.platform.identity import Identity
@@ -149,7 +149,7 @@ class RoomProcess:
         self.name, self.clock, self.store = name, clock, store
         random = Random(seed)
         self.hub = Hub(clock, random)
-        self.transport = RecordingBus(bus)
+        self.transport = InterceptedBus(bus)
         self.bus = BusClient(self.transport)
         self.topics = Topics(bus=self.bus, hub=self.hub)
         self.rooms = RoomRegistry(store=store, clock=clock, random=random, process=name, bus=self.bus, hub=self.hub)

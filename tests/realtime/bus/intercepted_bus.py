@@ -6,7 +6,7 @@ from collections.abc import Callable
 from zataku.realtime.bus.port import Bus, OnGap, OnMessage
 
 
-class RecordingBus:
+class InterceptedBus:
     """A bus that records its channels, and on which tests can wait for a published message or an unsubscription."""
 
     def __init__(self, bus: Bus) -> None:
