@@ -77,7 +77,7 @@ async def test_leaving_and_rejoining_repeatedly_ends_subscribed(both: Two):
 async def test_a_gap_on_the_bus_is_reported_to_topic_subscribers(both: Two):
     one, _ = both
     client = await one.client().join("news/today")
-    one.bus._dispatch_gap()
+    one.transport.report_gap()
     assert client.read().missed == 1
 
 

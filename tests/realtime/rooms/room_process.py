@@ -11,7 +11,8 @@ import msgspec
 
 from tests.realtime.bus.intercepted_bus import InterceptedBus
 from tests.realtime.rooms.counter_room import CounterCommand, CounterRooms
-from zataku.clock import ManualClock
+from tests.support.store_link import linked_store, wait_for_pending_calls
+from zataku.clock import Clock, ManualClock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.bus.client import BusClient
@@ -142,18 +143,43 @@ class CounterClient:
         self.process.hub.forget(self.socket)
 
 
+class PausableClock:
+    """The clock of one process. While it is paused no sleep ends, as in a process that SIGSTOP has stopped."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._running = asyncio.Event()
+        self._running.set()
+
+    def now(self) -> float:
+        return self._clock.now()
+
+    async def sleep(self, seconds: float) -> None:
+        await self._clock.sleep(seconds)
+        await self._running.wait()
+
+    def pause(self) -> None:
+        self._running.clear()
+
+    def resume(self) -> None:
+        self._running.set()
+
+
 class RoomProcess:
-    """One server process."""
+    """One server process, with a clock that can be paused and a link to the store that can be cut."""
 
     def __init__(self, name: str, bus: Bus, store: Store, clock: ManualClock, seed: int = 7) -> None:
-        self.name, self.clock, self.store = name, clock, store
+        self.name, self.clock = name, PausableClock(clock)
+        self.store, self.link = linked_store(store, clock)
         random = Random(seed)
-        self.hub = Hub(clock, random)
+        self.hub = Hub(self.clock, random)
         self.transport = InterceptedBus(bus)
         self.bus = BusClient(self.transport)
         self.topics = Topics(bus=self.bus, hub=self.hub)
-        self.rooms = RoomRegistry(store=store, clock=clock, random=random, process=name, bus=self.bus, hub=self.hub)
-        self.counters = CounterRooms(store)
+        self.rooms = RoomRegistry(
+            store=self.store, clock=self.clock, random=random, process=name, bus=self.bus, hub=self.hub
+        )
+        self.counters = CounterRooms(self.store)
         self.rooms.register(self.counters)
         self.router = SocketRouter(self.rooms, self.topics)
 
@@ -187,11 +213,6 @@ class RoomProcess:
             total = await self.rooms.ask(topic, identity, CounterCommand(add=number), int)
         return total or 0
 
-    async def wait_for_lease_renewal(self) -> None:
-        """Wait until a running renewal of its leases is done."""
-        if self.rooms._lease_renewal is not None:
-            await asyncio.wait([self.rooms._lease_renewal])
-
     @property
     def owns(self) -> bool:
         return ROOM in self.rooms.owned()
@@ -205,21 +226,14 @@ async def wait_until(condition: Callable[[], bool]) -> None:
 
 
 class ProcessClock(ManualClock):
-    """A manual clock that waits for the lease renewals of its processes, so that a slow machine loses no lease."""
-
-    def __init__(self, now: float) -> None:
-        super().__init__(now)
-        self.processes: list[RoomProcess] = []
+    """A manual clock for processes that share a store."""
 
     async def run(self, seconds: float) -> None:
-        """Advance in small steps, with real time in between for the table and the bus."""
+        """Advance in small steps. Every call to the store ends before the next one, so that no lease is lost."""
         until = self.now() + seconds
         while self.now() < until:
             await self.advance(min(0.25, until - self.now()))
-            for _ in range(4):
-                await asyncio.sleep(0.001)
-            for process in self.processes:
-                await process.wait_for_lease_renewal()
+            await wait_for_pending_calls()
 
 
 async def advance_until(clock: ProcessClock, condition: Callable[[], bool], seconds: float) -> float:
@@ -241,7 +255,6 @@ async def run_with_clock(clock: ProcessClock, work: Awaitable[Any], seconds: flo
 @asynccontextmanager
 async def run_process(name: str, bus: Bus, store: Store, clock: ProcessClock) -> AsyncIterator[RoomProcess]:
     process = RoomProcess(name, bus, store, clock)
-    clock.processes.append(process)
     await process.start()
     try:
         yield process

@@ -4,6 +4,7 @@ import asyncio
 
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from tests.realtime.rooms.counter_room import Count, CounterCommand, CounterState, count_of
 from tests.realtime.rooms.room_process import ROOM, ProcessClock, RoomProcess, advance_until, guest, wait_until
@@ -11,6 +12,7 @@ from zataku.errors import InvalidRequest, NotFound, RateLimited, Unavailable
 from zataku.realtime.messages import Join
 from zataku.realtime.rooms.actor import MAX_PENDING_PER_SENDER
 from zataku.realtime.rooms.behaviour import LostRoom, Outcome
+from zataku.realtime.rooms.handle import RoomHandle
 from zataku.table import Store, path
 
 
@@ -190,18 +192,24 @@ async def test_transient_steps_are_not_recorded_after_a_refused_batch(process: R
     assert owner._actor._state._steps_during_write is None
 
 
-async def test_a_room_whose_pulse_fails_does_not_stop_the_others(process: RoomProcess, clock: ProcessClock):
+async def test_a_room_whose_pulse_fails_does_not_stop_the_others(
+    process: RoomProcess, clock: ProcessClock, monkeypatch: pytest.MonkeyPatch
+):
     hana = await process.client().join()
     await process.add(1, topic="counter/two")
-    broken = process.rooms._handles["counter/two"]
+    pulse = RoomHandle.pulse
 
-    def fail(_now: float) -> None:
-        raise RuntimeError("The pulse failed.")
+    def fail_in_one_room(handle: RoomHandle, now: float) -> None:
+        if handle.topic == "counter/two":
+            raise RuntimeError("The pulse failed.")
+        pulse(handle, now)
 
-    broken.pulse = fail
-    await clock.run(1)
-    await process.client("sora").join()
-    await advance_until(clock, lambda: hana.read().here == 2, 5)
+    monkeypatch.setattr(RoomHandle, "pulse", fail_in_one_room)
+    with capture_logs() as logs:
+        await clock.run(1)
+        await process.client("sora").join()
+        await advance_until(clock, lambda: hana.read().here == 2, 5)
+    assert {(entry["event"], entry["topic"]) for entry in logs} == {("room_pulse_failed", "counter/two")}
 
 
 async def test_a_room_is_reloaded_when_its_table_was_replaced(process: RoomProcess, store: Store):

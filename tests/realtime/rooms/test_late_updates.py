@@ -2,12 +2,16 @@
 
 import asyncio
 
-import pytest
-
 from tests.realtime.rooms.room_process import ROOM, ProcessClock, RoomProcess, advance_until, run_with_clock
-from zataku.realtime.rooms.bus_messages import CommandCall, PresenceCount, decode_rpc_message, decode_update
-from zataku.realtime.rooms.context import process_channel
-from zataku.table import StoreUnreachable
+from zataku.realtime.rooms.bus_messages import (
+    CommandCall,
+    OwnerLeft,
+    PresenceCount,
+    decode_rpc_message,
+    decode_update,
+    encode,
+)
+from zataku.realtime.rooms.context import process_channel, room_channel
 
 Two = tuple[RoomProcess, RoomProcess]
 
@@ -24,8 +28,10 @@ async def test_a_late_reply_settles_no_other_call(two: Two):
     cancelled = asyncio.create_task(other.add(1))
     await one.counters.wait_until(lambda: one.counters.batches == [1])
     cancelled.cancel()
-    # The owner was silent for too long, is unfollowed, and is followed again when it answers.
-    other.rooms._handles[ROOM]._unfollow(suspect=None)
+    # An announcement that the owner has left arrives, and the next command finds that it still is the owner.
+    left = OwnerLeft(epoch=1, number=1, seq=1, owner="web-1", is_released=True)
+    one.bus.publish(room_channel(ROOM), encode(left))
+    await asyncio.sleep(0)
     called = other.transport.expect_message(is_command_call)
     adding = asyncio.create_task(other.add(10))
     await asyncio.wait_for(called, 10)
@@ -36,45 +42,28 @@ async def test_a_late_reply_settles_no_other_call(two: Two):
 async def test_a_join_during_a_table_outage_succeeds_when_it_is_back(two: Two, clock: ProcessClock):
     one, _ = two
     hana = await one.client().join()
-    leases = one.rooms._context.leases
-    store = leases._store
-
-    class UnreachableStore:
-        async def get(self, key: object) -> object:
-            raise StoreUnreachable("The table cannot be reached.")
-
-        write = get
-
-    leases._store = UnreachableStore()  # pyright: ignore[reportAttributeAccessIssue]
+    one.link.cut = True
     await clock.run(6)
     joining = asyncio.create_task(one.client("sora").join())
     await clock.run(0.25)
-    leases._store = store
+    one.link.cut = False
     sora = await run_with_clock(clock, joining, 5)
     assert await run_with_clock(clock, one.add(1), 5) == 1
     await advance_until(clock, lambda: hana.read().sum == sora.read().sum == 1, 5)
 
 
-async def test_a_lost_presence_count_is_corrected_by_a_snapshot(
-    two: Two, clock: ProcessClock, monkeypatch: pytest.MonkeyPatch
-):
+def is_presence_count(channel: str, message: bytes) -> bool:
+    return channel == room_channel(ROOM) and isinstance(decode_update(message), PresenceCount)
+
+
+async def test_a_lost_presence_count_is_corrected_by_a_snapshot(two: Two, clock: ProcessClock):
     one, other = two
     await one.client().join()
     sora = await other.client("sora").join()
     await advance_until(clock, lambda: sora.read().here == 2, 5)
-    handle, lost = other.rooms._handles[ROOM], 0
-    receive = handle._receive_update
-
-    def lose_counts(message: bytes) -> None:
-        nonlocal lost
-        if isinstance(decode_update(message), PresenceCount):
-            lost += 1
-        else:
-            receive(message)
-
-    monkeypatch.setitem(other.bus._handlers, f"room/{ROOM}", lose_counts)
-    await one.client("yuna").join()
-    await advance_until(clock, lambda: lost == 1, 5)
-    await one.add(1)
-    await advance_until(clock, lambda: sora.read().sum == 1, 5)
+    with other.transport.drop(is_presence_count) as counts:
+        await one.client("yuna").join()
+        await advance_until(clock, lambda: len(counts) == 1, 5)
+        await one.add(1)
+        await advance_until(clock, lambda: sora.read().sum == 1, 5)
     assert sora.here == 3

@@ -15,6 +15,7 @@ from tests.realtime.rooms.room_process import (
     guest,
     wait_until,
 )
+from tests.support.store_link import wait_for_pending_calls
 from zataku.errors import Forbidden
 from zataku.realtime.messages import Position
 from zataku.realtime.rooms.history import MAX_EVENTS
@@ -228,7 +229,7 @@ async def test_transient_changes_are_flushed_at_most_twice_a_second(process: Roo
     for number in range(40):
         hana.send_transient(f"line {number}")
         await clock.advance(0.05)
-        await asyncio.sleep(0.001)
+        await wait_for_pending_calls()
     await advance_until(clock, lambda: process.counters.flushed >= 4, 1)
     assert process.counters.flushed <= 5
     await process.rooms.execute(ROOM, guest(), CounterCommand())

@@ -21,39 +21,38 @@ from tests.realtime.rooms.room_process import (
 from tests.support.stores import StoreName
 from zataku.errors import InvalidRequest, NotFound
 from zataku.platform.design import lease
-from zataku.platform.identity import Identity
-from zataku.realtime.bus.client import BusClient
 from zataku.realtime.rooms.bus_messages import (
     CallReply,
     DurableEvents,
     PresenceReport,
-    RoomSnapshot,
+    SnapshotCall,
     decode_rpc_message,
     decode_update,
 )
-from zataku.realtime.rooms.remote_owner import RemoteOwner
 from zataku.table import Store
 
 Two = tuple[RoomProcess, RoomProcess]
 
 
+def any_message(_channel: str, _message: bytes) -> bool:
+    return True
+
+
 @asynccontextmanager
-async def drop_messages(bus: BusClient, channel: str, kind: type) -> AsyncIterator[None]:
-    """Drop the messages of a channel; the block ends when one of that kind was dropped."""
+async def drop_messages(process: RoomProcess, channel: str, kind: type) -> AsyncIterator[None]:
+    """Drop the messages of a channel to a process; the block ends when one of that kind was dropped."""
     decode = decode_update if channel.startswith("room/") else decode_rpc_message
-    handler, was_dropped = bus._handlers[channel], asyncio.Event()
+    was_dropped = asyncio.Event()
 
-    def drop(message: bytes) -> None:
-        if isinstance(decode(message), kind):
+    def matches(to: str, message: bytes) -> bool:
+        if to == channel and isinstance(decode(message), kind):
             was_dropped.set()
+        return to == channel
 
-    bus._handlers[channel] = drop
-    try:
+    with process.transport.drop(matches):
         yield
         async with asyncio.timeout(10):
             await was_dropped.wait()
-    finally:
-        bus._handlers[channel] = handler
 
 
 async def test_clients_of_two_processes_are_in_one_room(two: Two, clock: ProcessClock):
@@ -156,7 +155,7 @@ async def test_a_command_that_a_dead_owner_stored_is_not_executed_again(two: Two
     await one.add(1)
     await other.client("sora").join()
     # The owner stores the command, and dies before its reply arrives.
-    async with drop_messages(other.bus, "process/web-2", CallReply):
+    async with drop_messages(other, "process/web-2", CallReply):
         waiting = asyncio.create_task(other.add(5))
     stored = await store.get(count_of("one"))
     assert stored is not None
@@ -190,24 +189,17 @@ async def test_running_commands_of_a_stopping_server_are_answered_by_the_other(t
     assert sorted(replies) == list(range(2, 202))
 
 
-async def pause(process: RoomProcess) -> None:
-    """Stop the lease renewals and heartbeats of a process, as SIGSTOP does."""
-    process.rooms._pulse_task.cancel()  # type: ignore[attr-defined]
-    await asyncio.sleep(0)
-
-
 async def test_a_paused_owner_cannot_write_after_it_lost_the_room(two: Two, clock: ProcessClock, store: Store):
     one, other = two
     hana = await one.client("hana").join()
     sora = await other.client("sora").join()
     await one.add(1)
-    handlers = one.bus._handlers.copy()
-    one.bus._handlers.clear()
-    await pause(one)
-    await advance_until(clock, lambda: other.owns, 10)
-    assert await other.add(10) == 11
+    with one.transport.drop(any_message):
+        one.clock.pause()
+        await advance_until(clock, lambda: other.owns, 10)
+        assert await other.add(10) == 11
     # It wakes up: commands of its clients are acknowledged only when the current owner has stored them.
-    one.bus._handlers.update(handlers)
+    one.clock.resume()
     assert one.owns
     assert await run_with_clock(clock, one.add(100), 12) == 111
     assert not one.owns
@@ -220,8 +212,9 @@ async def test_a_paused_owner_cannot_write_after_it_lost_the_room(two: Two, cloc
 async def test_a_paused_owner_that_wakes_up_in_time_continues(two: Two, clock: ProcessClock, store: Store):
     one, _ = two
     hana = await one.client("hana").join()
-    await pause(one)
+    one.clock.pause()
     await clock.advance(30)
+    one.clock.resume()
     assert await one.add(1) == 1
     assert hana.read().snapshots == 1
     assert one.owns
@@ -244,13 +237,13 @@ async def test_messages_lost_on_the_bus_lead_to_a_snapshot(two: Two, clock: Proc
     await one.add(1)
     sora = await other.client("sora").join()
     channel = f"room/{ROOM}"
-    async with drop_messages(other.bus, channel, DurableEvents):
+    async with drop_messages(other, channel, DurableEvents):
         await one.add(1)
     await one.add(1)
     await wait_until(lambda: sora.read().sum == 3)
     assert sora.snapshots == 2
     # If no update follows the lost one, the next heartbeat reveals it.
-    async with drop_messages(other.bus, channel, DurableEvents):
+    async with drop_messages(other, channel, DurableEvents):
         await one.add(1)
     await advance_until(clock, lambda: sora.read().sum == 4, 3)
     assert sora.snapshots == 3
@@ -260,7 +253,7 @@ async def test_a_command_with_a_lost_reply_is_repeated_and_executed_once(two: Tw
     one, other = two
     await one.add(1)
     await other.client("sora").join()
-    async with drop_messages(other.bus, "process/web-2", CallReply):
+    async with drop_messages(other, "process/web-2", CallReply):
         waiting = asyncio.create_task(other.add(1))
     assert await run_with_clock(clock, waiting, 6) == 2
     assert await one.add(0) == 2
@@ -270,10 +263,11 @@ async def test_a_command_without_any_owner_fails(two: Two, clock: ProcessClock):
     one, other = two
     await one.add(1)
     await other.client("sora").join()
-    other.bus._handlers.clear()
-    waiting = asyncio.create_task(other.add(1))
-    with pytest.raises(Exception, match="We can't tell|No server process runs"):
-        await run_with_clock(clock, waiting, 30)
+    with (
+        other.transport.drop(any_message),
+        pytest.raises(Exception, match="We can't tell|No server process runs"),
+    ):
+        await run_with_clock(clock, other.add(1), 30)
 
 
 @pytest.mark.parametrize("kind", ["lossy"])
@@ -352,16 +346,14 @@ async def test_presence_is_corrected_after_a_lost_report(two: Two, clock: Proces
     hana = await one.client("hana").join()
     await other.client("sora").join()
     await advance_until(clock, lambda: hana.read().here == 2, 5)
-    handle = one.bus._handlers["process/web-1"]
 
-    def drop_reports(message: bytes) -> None:
-        if not isinstance(decode_rpc_message(message), PresenceReport):
-            handle(message)
+    def is_report(channel: str, message: bytes) -> bool:
+        return channel == "process/web-1" and isinstance(decode_rpc_message(message), PresenceReport)
 
-    one.bus._handlers["process/web-1"] = drop_reports
-    await other.client("yuki").join()
-    await clock.run(1.5)
-    one.bus._handlers["process/web-1"] = handle
+    with one.transport.drop(is_report) as reports:
+        await other.client("yuki").join()
+        await clock.run(1.5)
+    assert reports
     await advance_until(clock, lambda: hana.read().here == 3, 5)
 
 
@@ -370,9 +362,9 @@ async def test_a_client_that_resumes_after_a_gap_misses_no_event(two: Two, clock
     await one.add(1)
     sora = await other.client("sora").join()
     sora.disconnect()
-    async with drop_messages(other.bus, f"room/{ROOM}", DurableEvents):
+    async with drop_messages(other, f"room/{ROOM}", DurableEvents):
         await one.add(1)
-    other.bus._dispatch_gap()
+    other.transport.report_gap()
     back = other.client("sora")
     back.at, back.sum = sora.at, sora.sum
     assert (await back.join(at=sora.at)).sum == 2
@@ -383,16 +375,10 @@ async def test_concurrent_joins_of_a_remote_room_share_one_snapshot_call(two: Tw
     one, other = two
     monkeypatch.setattr(CounterRooms, "restricted", False)
     other.counters.shared_snapshot = one.counters.shared_snapshot = True
-    fetched: list[str | None] = []
-    fetch = RemoteOwner._fetch_snapshot
-
-    async def record_fetch(owner: RemoteOwner, viewer: Identity, since: str | None, *, with_body: bool) -> RoomSnapshot:
-        fetched.append(since)
-        return await fetch(owner, viewer, since, with_body=with_body)
-
-    monkeypatch.setattr(RemoteOwner, "_fetch_snapshot", record_fetch)
     await one.add(5)
     clients = [other.client(f"r{number}") for number in range(50)]
     await asyncio.gather(*(client.join() for client in clients))
     assert {client.read().sum for client in clients} == {5}
-    assert len(fetched) <= 2
+    published = other.transport.published
+    calls = [decode_rpc_message(message) for channel, message in published if channel == "process/web-1"]
+    assert 1 <= sum(isinstance(call, SnapshotCall) for call in calls) <= 2

@@ -60,7 +60,6 @@ class RoomRegistry:
         self._handles: dict[str, RoomHandle] = {}
         self._directory = RoomDirectory(self._context)
         self._lease_renewal: asyncio.Task[None] | None = None
-        self._pulse_task: asyncio.Task[None] | None = None
         self._stopped = False
 
     def register(self, behaviour: RoomBehaviour[Any]) -> None:
@@ -73,7 +72,7 @@ class RoomRegistry:
             await self._context.bus.subscribe(process_channel(self._context.process), self._receive)
             self._context.bus.on_gap(self._handle_gap)
         await self._directory.start()
-        self._pulse_task = self._background.start(self._pulse_forever())
+        self._background.start(self._pulse_forever())
 
     async def stop(self) -> None:
         """Store everything and release all rooms. From now on none is acquired."""
