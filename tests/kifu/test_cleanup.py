@@ -18,7 +18,7 @@ from tests.kifu.records import (
     tid,
 )
 from zataku.kifu import design
-from zataku.kifu.cleanup import CONSUMER, clean_up, clean_up_after, clean_up_user, consume_changes
+from zataku.kifu.cleanup import CONSUMER, clean_up, clean_up_after, clean_up_user
 from zataku.kifu.entities import (
     KeptAnalysis,
     Position,
@@ -40,8 +40,12 @@ from zataku.table.schema.entity import binding_of
 
 
 async def run_cleanup(store: Store) -> None:
-    while await consume_changes(store, limit=1000):
-        pass
+    """Process all changes of the stream as the consumer does."""
+    stream = store.stream(kifu_table, CONSUMER)
+    while changes := await stream.read(1000):
+        for change in changes:
+            await clean_up_after(store, change)
+        await stream.acknowledge(changes[-1])
 
 
 async def cleanup_markers(store: Store) -> list[Entity]:

@@ -30,7 +30,6 @@ from zataku.kifu.entities import (
     RemovedTag,
     ReplacedText,
     Tagging,
-    kifu_table,
 )
 from zataku.kifu.limits import KifuId, UserName
 from zataku.kifu.writes.positions import delete_positions
@@ -41,22 +40,8 @@ CONSUMER = "unlinking"
 BATCH = 100
 
 
-async def consume_changes(store: Store, *, limit: int = 100, wait: float = 0) -> int:
-    """Process the next changes of the stream; returns their number, so that 0 means up to date.
-
-    They are acknowledged together. After a crash they are read again, and those already processed have no marker.
-    """
-    stream = store.stream(kifu_table, CONSUMER)
-    changes = await stream.read(limit, wait)
-    for change in changes:
-        await clean_up_after(store, change)
-    if changes:
-        await stream.acknowledge(changes[-1])
-    return len(changes)
-
-
 async def clean_up_after(store: Store, change: Change) -> None:
-    """Clean up after one change. Most changes need nothing."""
+    """Clean up after one change of the stream. Most changes need nothing, and one that is repeated has no marker."""
     match change.new:
         case RemovedRecord() | RemovedTag() | ReplacedText() as marker:
             await clean_up(store, marker)
@@ -67,7 +52,7 @@ async def clean_up_after(store: Store, change: Change) -> None:
 async def clean_up_user(store: Store, username: UserName) -> int:
     """Clean up after all removals of one user; returns the number of markers.
 
-    Called for every user after an outage of the stream's consumer, and for one user when the account is removed.
+    Needed when an account is removed, and after an outage in which the stream lost changes.
     """
     markers = [marker async for marker in store.each(cleanup_markers_of(username))]
     for marker in markers:
