@@ -25,7 +25,7 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     Departure(
         "Each slug and tag name has a claim item: `pk = uniq#uname#<user>`, `sk = slug#…` or `tname#…`.",
-        "The document checks for duplicates in CommonLSI, but an index cannot enforce uniqueness.",
+        "The document checks for duplicates in CommonLSI and SwapIndex, but an index cannot enforce uniqueness.",
         "3 write units for each new record or tag",
     ),
     Departure(
@@ -97,8 +97,8 @@ DEPARTURES: tuple[Departure, ...] = (
     Departure(
         "A removed record or tag and a replaced text leave a marker: `pk = gone#uname#<user>`, `sk = kid#…`, `tid#…` "
         "or `text#…`, until everything that depended on them is deleted.",
-        "A stream keeps changes for 24 hours, so it cannot be the only source. After a longer outage of the consumer, "
-        "the service cleans up each user by the markers.",
+        "A stream keeps changes for 24 hours, so it cannot be the only source. What a longer outage of the consumer "
+        "left is found by the markers, user by user.",
         "3 write units to put the marker and 2 to delete it; 1 read unit for a user who has none",
     ),
     Departure(
@@ -107,6 +107,16 @@ DEPARTURES: tuple[Departure, ...] = (
         "The document has examples only. The ids and the code of its items are valid; the code `ABC123` of its query "
         "example is not, since six characters can be guessed. New ids have 16 characters and codes 22.",
         "95 random bits in an id, 130 in a code",
+    ),
+    Departure(
+        "The user name in the keys of an account is the account's id without hyphens.",
+        "The document has a name, which may change, and may have characters that a key does not allow.",
+        "32 characters",
+    ),
+    Departure(
+        "`response` is absent while an analysis waits, and can be compressed: `zlib:` and base64.",
+        "The document shows JSON. The result of a long game with several lines a move would not fit in its limit.",
+        "65,536 bytes at most in the item, 4,194,304 before compression",
     ),
     Departure(
         "Analyses expire 24 hours after they were requested or finished; a request has at most 2,000 characters.",
@@ -133,6 +143,12 @@ DEPARTURES: tuple[Departure, ...] = (
         "The document only says ISO 8601. Texts of equal length sort by time in the local indexes, and conditions "
         "compare them; fractions of a second and other zones would not sort.",
         "20 characters",
+    ),
+    Departure(
+        "Settings, claims, single records, tags, permissions and analyses, folders, positions and markers have access "
+        "patterns too.",
+        "The document gives only its main queries. The writes and the authorisation need the others.",
+        "29 access patterns instead of 4, with 0 further indexes",
     ),
     Departure(
         "A record is shared exactly when it has a share code, and always has a slug.",

@@ -164,7 +164,7 @@ class LibraryPermission(Entity, frozen=True, kw_only=True):
 
 @kifu_table.entity(pk="analysis#{analysis_id}", sk="aid#{analysis_id}", index={"cgsi_pk": "analysis#uname#{username}"})
 class Analysis(Entity, frozen=True, kw_only=True):
-    """A request to an engine and its result. It expires a day after it was finished."""
+    """A request to an engine and its result. It expires a day after it was requested or finished."""
 
     analysis_id: InKey[AnalysisKey]
     username: InKey[NamedUser]

@@ -7,6 +7,8 @@ impasse is only stated. Positions are left out: they follow from the moves by th
 from collections.abc import Iterator
 from random import Random
 
+from msgspec.structs import replace
+
 from zataku.kifu.entities import (
     Analysis,
     KeptAnalysis,
@@ -110,6 +112,7 @@ def _record(random: Random, at: float, username: UserName, number: int, tags: di
     kifu_id, created = new_kifu_id(random), format_instant(at)
     shared = random.random() < 0.1
     slug = f"{random.choice(FOLDERS)}/{opponent}-{number + 1:04d}"
+    updated = at + random.randrange(7) * DAY
     chosen = sorted({game.opening, *random.sample(TAG_NAMES, random.randint(0, 2))})
     yield Record(
         username=username,
@@ -123,8 +126,8 @@ def _record(random: Random, at: float, username: UserName, number: int, tags: di
         public=random.random() < 0.05,
         share=shared,
         created=created,
-        latest_access=format_instant(at + random.randrange(30) * DAY),
-        latest_update=format_instant(at + random.randrange(7) * DAY),
+        latest_access=format_instant(updated + random.randrange(23) * DAY),
+        latest_update=format_instant(updated),
     )
     yield SlugClaim(username=username, slug=slug, kifu_id=kifu_id)
     for name in chosen:
@@ -176,16 +179,22 @@ def largest_record(username: UserName, kifu_id: KifuId, start: float) -> Record:
 
 
 def examples() -> Iterator[Entity]:
-    """Items of every entity, from a library of 60 records, for the design document."""
+    """Items of every entity, from a library of 60 records, for the design document.
+
+    The moves of the first record were changed once. A record and a tag were just removed.
+    """
     random, start = Random(1), 1_771_669_800.0
     items = list(library(random, start, 60))
-    yield from items
     record = next(item for item in items if isinstance(item, Record))
-    tag = next(item for item in items if isinstance(item, Tag))
-    hashes = [f"{random.getrandbits(64):016x}" for _ in range(3)]
+    for item in items:
+        changed = isinstance(item, SlugClaim) and item.kifu_id == record.kifu_id
+        yield replace(item, text=1) if changed else item
+    # The number of the last line, the ending, is that of the positions: one before each move, and the last.
+    count = int(record.kifu.splitlines()[-1].split()[0])
+    hashes = [f"{random.getrandbits(64):016x}" for _ in range(count)]
     yield Position(username=HANAKO, position=PositionHash(hashes[0]), kifu_id=record.kifu_id, text=1)
     packed = bytes.fromhex("".join(hashes))
-    yield PositionList(username=HANAKO, kifu_id=record.kifu_id, text=1, part=1, positions=packed)
-    yield RemovedRecord(username=HANAKO, kifu_id=record.kifu_id)
-    yield RemovedTag(username=HANAKO, tag_id=tag.tag_id)
-    yield ReplacedText(username=HANAKO, kifu_id=record.kifu_id, text=1)
+    yield PositionList(username=HANAKO, kifu_id=record.kifu_id, text=1, part=0, positions=packed)
+    yield ReplacedText(username=HANAKO, kifu_id=record.kifu_id, text=0)
+    yield RemovedRecord(username=HANAKO, kifu_id=new_kifu_id(random))
+    yield RemovedTag(username=HANAKO, tag_id=new_tag_id(random))
