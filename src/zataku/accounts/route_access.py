@@ -16,7 +16,7 @@ class RouteAccess(msgspec.Struct, frozen=True, kw_only=True):
 
     - `is_public`: the response is the same for every caller, so the caller is not identified.
     - `is_admin_only`: only admins may call it, in a browser.
-    - `takes_any_key`: any API key may call it, whatever its scopes.
+    - `accepts_any_key`: any API key may call it, whatever its scopes.
     - `system`: API keys need the scope `SYSTEM:read` to read and `SYSTEM:write` to write.
 
     Without the last two, API keys are refused.
@@ -24,7 +24,7 @@ class RouteAccess(msgspec.Struct, frozen=True, kw_only=True):
 
     is_public: bool = False
     is_admin_only: bool = False
-    takes_any_key: bool = False
+    accepts_any_key: bool = False
     system: str | None = None
 
     @property
@@ -38,12 +38,12 @@ class RouteAccess(msgspec.Struct, frozen=True, kw_only=True):
             require_admin(identity)
         elif self.system is not None:
             identity.require_scope(f"{self.system}:{'write' if is_write else 'read'}")
-        elif not self.takes_any_key:
+        elif not self.accepts_any_key:
             refuse_api_keys(identity)
 
 
 PUBLIC = RouteAccess(is_public=True)
-ANY_CALLER = RouteAccess(takes_any_key=True)
+ANY_CALLER = RouteAccess(accepts_any_key=True)
 NO_API_KEYS = RouteAccess()
 ADMINS = RouteAccess(is_admin_only=True)
 

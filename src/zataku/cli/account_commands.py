@@ -49,8 +49,8 @@ def show(name: str, /, *, server: ServerOptions = DEFAULT_SERVER) -> int:
             ("id", facts.account_id),
             ("role", facts.role),
             ("language", facts.language),
-            ("signed up", _format_day(facts.created_at)),
-            ("last seen", _format_day(facts.last_seen_at)),
+            ("signed up", _format_minute(facts.created_at)),
+            ("last seen", _format_minute(facts.last_seen_at)),
             ("sessions", str(facts.sessions)),
             ("API keys", str(facts.keys)),
         ]
@@ -158,7 +158,7 @@ def _confirm(name: str) -> None:
         raise InvalidRequest("That is not the name. Nothing was changed.")
 
 
-def _format_day(millis: int) -> str:
+def _format_minute(millis: int) -> str:
     return format_time(millis, "%Y-%m-%d %H:%M UTC")
 
 

@@ -113,8 +113,8 @@ async def _list_jobs(target: ServerTarget, most: int) -> JobListing:
         for shard in range(JOB_SHARDS):
             dead += (await store.page(dead_jobs(shard), limit=most + 1)).items
             coming = (await store.page(coming_jobs(shard), limit=most + 1)).items
-            for due in coming:
-                ids.append((due.due_at, (due.system, due.kind, due.subject)))  # noqa: PERF401 - the checker loses the type
+            for job in coming:
+                ids.append((job.due_at, (job.system, job.kind, job.subject)))  # noqa: PERF401 - the checker loses the type
         dead.sort(key=lambda job: job.died_at or 0, reverse=True)
         # The index does not project the last error.
         soonest = [job_item(*job_id) for _, job_id in sorted(ids)[: most + 1]]

@@ -39,7 +39,7 @@ class DurationHistogram:
 
 
 class RequestCounters:
-    """What the server's middleware counts of every answered request."""
+    """The number of answered requests and of failed ones, and their durations."""
 
     def __init__(self) -> None:
         self.requests = 0

@@ -43,13 +43,13 @@ async def show_history(admin: Admin, services: Services, minutes: Minutes = 60) 
 @get("/tables", summary="All tables")
 async def list_tables(admin: Admin, services: Services) -> Tables:  # noqa: ARG001
     """Every table with its size, the use of its access patterns, and its cost of a month on DynamoDB."""
-    return await services.tables.all()
+    return await services.tables.overview()
 
 
 @get("/tables/{name:str}", summary="One table")
 async def show_table(admin: Admin, services: Services, name: TableName) -> TableDetail:  # noqa: ARG001
     """A table with its keys, indexes, entities and fields."""
-    return await services.tables.one(name)
+    return await services.tables.detail(name)
 
 
 @get("/tables/{name:str}/items", summary="Items of a table")

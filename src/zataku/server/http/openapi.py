@@ -148,5 +148,5 @@ def _complete(operation: Schema, access: RouteAccess) -> None:
         operation["security"] = []
     elif access.is_admin_only:
         operation["security"] = [{"session": []}]
-    elif not access.takes_any_key and access.system is None:
+    elif not access.accepts_any_key and access.system is None:
         operation["security"] = [{"session": []}, {"guest": []}]

@@ -118,7 +118,7 @@ class StartupGate:
 
     async def _run_lifespan(self, receive: Receive, send: Send) -> None:
         await receive()
-        self._lifetime = asyncio.create_task(self._live())
+        self._lifetime = asyncio.create_task(self._run_application())
         # Complete at once: from now on uvicorn passes requests on, and health checks are answered.
         await send({"type": "lifespan.startup.complete"})
         await receive()
@@ -126,7 +126,7 @@ class StartupGate:
         await asyncio.wait([self._lifetime])
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _live(self) -> None:
+    async def _run_application(self) -> None:
         try:
             async with self._open_application() as opened:
                 self._application = opened

@@ -44,9 +44,9 @@ class TableStats:
 
     def table(self, name: str) -> Table:
         """The declared table of that name."""
-        return self._known(name)[1]
+        return self._find(name)[1]
 
-    async def all(self) -> Tables:
+    async def overview(self) -> Tables:
         """All tables, and the units used outside of them."""
         snapshot = await self._snapshot()
         tables = [snapshot.table(name, system, table) for name, (system, table) in self._tables.items()]
@@ -60,14 +60,14 @@ class TableStats:
             sized_at=round(self.sizes.counted_at * 1000),
         )
 
-    async def one(self, name: str) -> TableDetail:
+    async def detail(self, name: str) -> TableDetail:
         """One table with its design."""
-        system, table = self._known(name)
+        system, table = self._find(name)
         snapshot = await self._snapshot()
         figures = snapshot.table(name, system, table)
         return table_detail(table, figures, self._prices, snapshot.seconds, round(self.sizes.counted_at * 1000))
 
-    def _known(self, name: str) -> tuple[str, Table]:
+    def _find(self, name: str) -> tuple[str, Table]:
         try:
             return self._tables[name]
         except KeyError:
@@ -151,7 +151,7 @@ class _Snapshot:
         stored = self._ever.get(label) or Usage(label)
         # Stored usage is up to a minute behind this run.
         ever = Usage(label, max(run.calls, stored.calls), max(run.reads, stored.reads), max(run.writes, stored.writes))
-        kind, says = _declared(name, table)
+        kind, says = _declaration(name, table)
         return PatternFigures(
             name=name,
             kind=kind,
@@ -163,7 +163,8 @@ class _Snapshot:
         )
 
 
-def _declared(name: str, table: Table | None) -> tuple[PatternKind, str]:
+def _declaration(name: str, table: Table | None) -> tuple[PatternKind, str]:
+    """The kind of an access pattern, and the first line about it in the design."""
     if table is not None and name in table.writes:
         return "write", _first_line(table.writes[name].metadata.doc)
     if table is not None and name in table.patterns:
