@@ -45,10 +45,7 @@ from tests.drawing.plans import (
 )
 from zataku.drawing import writes
 from zataku.drawing.errors import NotAllowed, RoomTaken, RuleViolation, SeatUnavailable, WrongState
-from zataku.drawing.samples import (
-    ANSWERS,
-    in_play,
-)
+from zataku.drawing.samples import ANSWERS, in_play
 
 REJECTED: dict[str, tuple[type[RuleViolation], Callable[[], object]]] = {
     "an owner who lost the room": (RoomTaken, lambda: writes.set_ready(WAITING, 0, GUEST, "ready", MUCH_LATER)),

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from tests.support.app_context import all_items, app_context, items_containing
+from tests.support.app_context import FailingStore, StoreFailed, all_items, app_context, items_containing
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, esiritori, games_of_player
@@ -34,19 +34,19 @@ async def reload_game(store: Store, game: Game) -> Game:
     return stored
 
 
-@pytest.mark.parametrize("at", [0, 2])
-async def test_a_game_in_play_continues_with_an_anonymous_player(strict: Store, clock: ManualClock, at: int):
+@pytest.mark.parametrize("seat", [0, 2])
+async def test_a_game_in_play_continues_with_an_anonymous_player(strict: Store, clock: ManualClock, seat: int):
     original = await store_game(strict, list(ongoing_game(Random(1), NOW)))
-    leaver = original.players[at]
+    leaver = original.players[seat]
     await remove_account(strict, clock, leaver.id)
     assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []
     reloaded = await reload_game(strict, original)
-    left = reloaded.players[at]
+    left = reloaded.players[seat]
     assert (left.name, left.left_at, left.total) == (ANONYMOUS_NAME, NOW, leaver.total)
     assert [other for other in reloaded.players if other != left] == [
         other for other in original.players if other != leaver
     ]
-    assert reloaded.host_id == (original.host_id if at else original.players[1].id)
+    assert reloaded.host_id == (original.host_id if seat else original.players[1].id)
     assert reloaded.current_round is not None
     assert original.current_round is not None
     if original.current_round.current_turn.drawer_id == leaver.id:
@@ -82,23 +82,9 @@ async def test_a_waiting_room_has_a_free_seat_again(strict: Store, clock: Manual
 async def test_an_interrupted_removal_continues_under_the_same_pseudonym(strict: Store, clock: ManualClock):
     original = await store_game(strict, list(ongoing_game(Random(4), NOW)))
     leaver = original.players[0]
-    calls = 0
-
-    class WriteFailed(Exception):
-        pass
-
-    class FailingStore:
-        """A store whose writes fail after the sixth."""
-
-        def __getattr__(self, name: str):
-            nonlocal calls
-            calls += name in ("save", "write")
-            if calls > 6:
-                raise WriteFailed
-            return getattr(strict, name)
-
-    with pytest.raises(WriteFailed):
-        await remove_account(FailingStore(), clock, leaver.id)  # type: ignore[arg-type]  delegates to a store
+    interrupted = FailingStore(strict, 6, ("save", "write"))
+    with pytest.raises(StoreFailed):
+        await remove_account(interrupted, clock, leaver.id)  # type: ignore[arg-type]  delegates to a store
     assert await items_containing(strict, [esiritori], leaver.id) != []
     await remove_account(strict, clock, leaver.id)
     assert await items_containing(strict, [esiritori], leaver.id, f'"{leaver.name}"') == []

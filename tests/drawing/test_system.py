@@ -5,7 +5,7 @@ from random import Random
 import msgspec
 import pytest
 
-from tests.support.app_context import all_items, app_context, user_identity
+from tests.support.app_context import FailingStore, StoreFailed, all_items, app_context, user_identity
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.drawing.design import Game, Seat, esiritori
@@ -32,53 +32,40 @@ async def test_the_home_page_costs_a_read_unit(embedded: Store, clock: ManualClo
 
 
 async def test_the_demo_opens_two_rooms_once(strict: Store, clock: ManualClock):
-    system = plug(app_context(strict, clock))
-    assert system.demo is not None
-    await system.demo()
+    plugin = plug(app_context(strict, clock))
+    assert plugin.demo is not None
+    await plugin.demo()
     before = await all_items(strict, [esiritori])
-    await system.demo()
+    await plugin.demo()
     assert await all_items(strict, [esiritori]) == before
     kinds = [line.split(" ", 1)[0] for line in before]
     assert (kinds.count(Game.__name__), kinds.count(Seat.__name__)) == (2, 2)
 
 
 async def test_a_server_restarted_days_later_does_not_open_the_demo_rooms_again(embedded: Store, clock: ManualClock):
-    system = plug(app_context(embedded, clock))
-    assert system.demo is not None
-    await system.demo()
+    plugin = plug(app_context(embedded, clock))
+    assert plugin.demo is not None
+    await plugin.demo()
     for days in (2, 20):
         await clock.advance(days * 86_400)
         await embedded.sweep()
-        await system.demo()
-        assert msgspec.to_builtins(await system.home(user_identity())) == {"openRooms": 0}
+        await plugin.demo()
+        assert msgspec.to_builtins(await plugin.home(user_identity())) == {"openRooms": 0}
 
 
 async def test_the_demo_opens_no_rooms_in_a_store_with_games(embedded: Store, clock: ManualClock):
     await embedded.write_many(put=[ready_room(Random(1), NOW, SampleSize(players=2))])
-    system = plug(app_context(embedded, clock))
-    assert system.demo is not None
-    await system.demo()
-    assert msgspec.to_builtins(await system.home(user_identity())) == {"openRooms": 1}
+    plugin = plug(app_context(embedded, clock))
+    assert plugin.demo is not None
+    await plugin.demo()
+    assert msgspec.to_builtins(await plugin.home(user_identity())) == {"openRooms": 1}
 
 
 async def test_an_interrupted_demo_is_resumed(strict: Store, clock: ManualClock):
-    class WriteFailed(Exception):
-        pass
-
-    class FailingStore:
-        """A store whose writes fail after the first room."""
-
-        calls = 0
-
-        def __getattr__(self, name: str):
-            self.calls += name == "write"
-            if self.calls > 1:
-                raise WriteFailed
-            return getattr(strict, name)
-
-    demo = plug(app_context(FailingStore(), clock)).demo  # type: ignore[arg-type]  delegates to a store
+    # The first write opens the first room.
+    demo = plug(app_context(FailingStore(strict, 1), clock)).demo  # type: ignore[arg-type]  delegates to a store
     assert demo is not None
-    with pytest.raises(WriteFailed):
+    with pytest.raises(StoreFailed):
         await demo()
     second_run = plug(app_context(strict, clock)).demo
     assert second_run is not None

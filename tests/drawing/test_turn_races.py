@@ -181,26 +181,26 @@ async def test_a_round_is_followed_by_one_more_or_by_the_end_of_the_game(contest
 
 
 async def flush_parts(store: Store, game: Game, epoch: int, parts: list[str]) -> None:
-    """Write the parts of one owner, each after all parts it knows; after a rejection it reads the stored parts.
+    """Write the parts of one owner, each after the last it has read or written; a rejected one makes it read again.
 
     This owner never notices that it lost the room, which is the worst case.
     """
-    known = 0
+    last_number = 0
     for data in parts:
         while True:
             try:
                 await store.write(
                     writes.flush_strokes(
-                        replace(game, epoch=epoch), epoch, turn_id_of(game), known + 1, data, game.updated_at
+                        replace(game, epoch=epoch), epoch, turn_id_of(game), last_number + 1, data, game.updated_at
                     )
                 )
             except (ConditionFailed, ResultUnknown):
                 stored = [part async for part in store.each(strokes_of(game.game_id, 1, 1))]
-                known = len(stored)
+                last_number = len(stored)
                 if any((part.epoch, part.data) == (epoch, data) for part in stored):
                     break
             else:
-                known += 1
+                last_number += 1
                 break
 
 

@@ -13,7 +13,7 @@ from zataku.table import Plan, Store, format_instant
 
 ME, FRIEND, STRANGER = UserName("h-akira"), UserName("h-akira2"), UserName("min-jun")
 NOW = format_instant(START)
-_RACERS = count()
+_token_numbers = count()
 
 
 def kid(number: int) -> KifuId:
@@ -25,7 +25,7 @@ def tid(number: int) -> TagId:
 
 
 def a_record(number: int = 0, *, username: UserName = ME, **fields: Any) -> Record:
-    usual: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "kifu_id": kid(number),
         "slug": f"社団戦/2025/{number:04d}",
         "kifu": "手合割：平手\n先手：鈴木\n",
@@ -38,7 +38,7 @@ def a_record(number: int = 0, *, username: UserName = ME, **fields: Any) -> Reco
         "latest_access": NOW,
         "latest_update": NOW,
     }
-    return Record(username=username, **(usual | fields))
+    return Record(username=username, **(defaults | fields))
 
 
 def a_record_of(size: int, number: int = 0, **fields: Any) -> Record:
@@ -47,8 +47,8 @@ def a_record_of(size: int, number: int = 0, **fields: Any) -> Record:
 
 
 def a_tag(number: int = 0, *, username: UserName = ME, **fields: Any) -> Tag:
-    usual = {"tag_id": tid(number), "name": f"四間飛車{number}", "created": NOW}
-    return Tag(username=username, latest_access=NOW, latest_update=NOW, **(usual | fields))
+    defaults = {"tag_id": tid(number), "name": f"四間飛車{number}", "created": NOW}
+    return Tag(username=username, latest_access=NOW, latest_update=NOW, **(defaults | fields))
 
 
 async def settings(store: Store, username: UserName = ME) -> UserSettings:
@@ -65,7 +65,7 @@ async def claim_of(store: Store, record: Record) -> SlugClaim:
 
 def write_attempts(store: Store, *plans: Plan[Any]) -> list[Awaitable[Any]]:
     """Transactions for a race, each with a token, so that no reply gets lost."""
-    return [store.write(plan, token=f"race-{next(_RACERS)}") for plan in plans]
+    return [store.write(plan, token=f"race-{next(_token_numbers)}") for plan in plans]
 
 
 async def tag_exists(store: Store, expected: Tag) -> bool:

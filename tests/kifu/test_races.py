@@ -62,9 +62,8 @@ async def library(store: Store) -> list[Record]:
 async def assert_claims_match(store: Store) -> None:
     """Slugs and claims match one to one, and the count is their number."""
     records = await library(store)
-    claims = [
-        item async for item in store.scan(design.kifu_table) if isinstance(item, SlugClaim)
-    ]  # The scan may be stale, so the claims are read again.
+    # The scan may be stale, so the claims are read again.
+    claims = [item async for item in store.scan(design.kifu_table) if isinstance(item, SlugClaim)]
     stored = await store.get_many([design.slug_claim(ME, item.slug) for item in [*claims, *records]], strong=True)
     existing = {(claim.slug, claim.kifu_id) for claim in stored if claim is not None}
     assert existing == {(record.slug, record.kifu_id) for record in records}

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.kifu.records import FRIEND, NOW, a_record, a_tag, add_records, claim_of, create_users, settings
-from tests.support.app_context import all_items, app_context, items_containing, user_identity
+from tests.support.app_context import FailingStore, StoreFailed, all_items, app_context, items_containing, user_identity
 from tests.support.stores import START
 from zataku.clock import ManualClock
 from zataku.kifu.design import kifu_table
@@ -36,7 +36,7 @@ async def fill_library(store: Store, owner: UserName, other: UserName, number: i
     records = await add_records(store, *(a_record(number + at, username=owner) for at in range(3)))
     tags = [a_tag(number + at, username=owner) for at in range(2)]
     for tag in tags:
-        await store.write(add_tag(tag, await settings(store, owner)), token=f"made-{tag.tag_id}")
+        await store.write(add_tag(tag, await settings(store, owner)), token=f"tag-{tag.tag_id}")
     claim = await claim_of(store, records[0])
     await store.write(keep_positions(claim, 0, [PositionHash(f"{number:016x}")]), token=f"positions-{number}")
     changed = replace(records[0], kifu="手合割：香落ち")
@@ -67,7 +67,7 @@ async def remove_account(store: Store, clock: ManualClock) -> None:
 
 
 def test_an_account_id_makes_a_valid_user_name():
-    assert UserName("00000000000040 00a000000000000009".replace(" ", "")) == ME
+    assert UserName("0000000000004000a000000000000009") == ME
     assert len(ME) == 32
 
 
@@ -86,24 +86,10 @@ async def test_removing_an_account_leaves_other_libraries_unchanged(
 
 
 async def test_an_interrupted_removal_is_continued(strict: Store, clock: ManualClock, library_ids: list[str]):
-    for max_calls in (1, 3, 5):
-        calls = 0
-
-        class WriteFailed(Exception):
-            pass
-
-        class FailingStore:
-            """A store whose writes fail after some calls."""
-
-            def __getattr__(self, name: str, max_calls: int = max_calls):
-                nonlocal calls
-                calls += name in ("write", "delete", "write_many")
-                if calls > max_calls:
-                    raise WriteFailed
-                return getattr(strict, name)
-
-        with pytest.raises(WriteFailed):
-            await remove_account(FailingStore(), clock)  # type: ignore[arg-type]  delegates to a store
+    for max_writes in (1, 3, 5):
+        interrupted = FailingStore(strict, max_writes, ("write", "delete", "write_many"))
+        with pytest.raises(StoreFailed):
+            await remove_account(interrupted, clock)  # type: ignore[arg-type]  delegates to a store
     await remove_account(strict, clock)
     assert await items_containing(strict, TABLES, *library_ids) == []
 

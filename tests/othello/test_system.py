@@ -21,10 +21,10 @@ TOKYO = ZoneInfo("Asia/Tokyo")
 
 
 async def fill_demo(store: Store, clock: ManualClock) -> Plugin:
-    system = plug(app_context(store, clock))
-    assert system.demo is not None
-    await system.demo()
-    return system
+    plugin = plug(app_context(store, clock))
+    assert plugin.demo is not None
+    await plugin.demo()
+    return plugin
 
 
 async def test_without_a_game_every_field_of_the_card_is_null(embedded: Store, clock: ManualClock):
@@ -35,8 +35,8 @@ async def test_without_a_game_every_field_of_the_card_is_null(embedded: Store, c
 @pytest.mark.parametrize("hour", [9, 14.5, 15])
 async def test_the_demo_turn_ends_at_the_next_midnight_in_tokyo(embedded: Store, hour: float):
     clock = ManualClock(START + hour * 3600)
-    system = await fill_demo(embedded, clock)
-    home = await system.home(user_identity())
+    plugin = await fill_demo(embedded, clock)
+    home = await plugin.home(user_identity())
     assert isinstance(home, OthelloHome)
     assert home.ends_at is not None
     ends = datetime.fromtimestamp(parse_instant(home.ends_at), TOKYO)
@@ -47,11 +47,11 @@ async def test_the_demo_turn_ends_at_the_next_midnight_in_tokyo(embedded: Store,
 
 
 async def test_any_user_can_vote_in_the_demo_turn(embedded: Store, clock: ManualClock):
-    system = await fill_demo(embedded, clock)
+    plugin = await fill_demo(embedded, clock)
     ballot = [candidate async for candidate in embedded.each(ballot_of(A_GAME, TURNS))]
     user_id = user_identity().account_id
     await embedded.write(cast_vote(A_GAME, TURNS, user_id, ballot[0].candidate_id, format_instant(clock.now())))
-    home = await system.home(user_identity())
+    home = await plugin.home(user_identity())
     assert isinstance(home, OthelloHome)
     assert home.votes == 5
 
@@ -74,11 +74,11 @@ async def test_the_demo_commentary_names_the_move_of_its_turn(embedded: Store, c
 
 
 async def test_a_second_run_of_the_demo_changes_nothing(strict: Store, clock: ManualClock):
-    system = await fill_demo(strict, clock)
-    assert system.demo is not None
+    plugin = await fill_demo(strict, clock)
+    assert plugin.demo is not None
     before = await all_items(strict, [board_game])
     await clock.advance(5 * 86_400)
-    await system.demo()
+    await plugin.demo()
     assert await all_items(strict, [board_game]) == before
 
 
@@ -100,16 +100,16 @@ async def test_an_interrupted_demo_is_resumed(strict: Store, clock: ManualClock)
 
 
 async def test_a_turn_after_its_deadline_shows_no_end(embedded: Store, clock: ManualClock):
-    system = await fill_demo(embedded, clock)
+    plugin = await fill_demo(embedded, clock)
     await clock.advance(2 * 86_400)
-    home = await system.home(user_identity())
+    home = await plugin.home(user_identity())
     assert (home.turn, home.ends_at, home.votes) == (TURNS, None, None)
 
 
 async def test_a_closed_turn_shows_no_end(embedded: Store, clock: ManualClock):
-    system = await fill_demo(embedded, clock)
+    plugin = await fill_demo(embedded, clock)
     stored_game = await embedded.get(game(A_GAME), strong=True)
     assert stored_game is not None
     await embedded.write_many(put=[msgspec.structs.replace(stored_game, closed_turn=TURNS)])
-    home = await system.home(user_identity())
+    home = await plugin.home(user_identity())
     assert (home.turn, home.ends_at, home.votes) == (TURNS, None, None)

@@ -28,10 +28,10 @@ YESTERDAY = datetime.fromtimestamp(START, UTC).date() - timedelta(days=1)
 
 
 async def fill_demo(store: Store, clock: ManualClock) -> Plugin:
-    system = plug(app_context(store, clock))
-    assert system.demo is not None
-    await system.demo()
-    return system
+    plugin = plug(app_context(store, clock))
+    assert plugin.demo is not None
+    await plugin.demo()
+    return plugin
 
 
 async def test_the_card_is_empty_without_a_published_day(embedded: Store, clock: ManualClock):
@@ -40,12 +40,12 @@ async def test_the_card_is_empty_without_a_published_day(embedded: Store, clock:
 
 
 async def test_the_demo_has_two_weeks_that_end_yesterday(embedded: Store, clock: ManualClock):
-    system = await fill_demo(embedded, clock)
+    plugin = await fill_demo(embedded, clock)
     days = [day async for day in embedded.each(published_days(YESTERDAY - timedelta(days=60), YESTERDAY))]
     assert [day.date for day in days] == [YESTERDAY - timedelta(days=n) for n in reversed(range(DAYS))]
     assert {day.missing for day in days} == {0}
     assert all(PLAYERS - 10 < day.players <= PLAYERS for day in days)
-    home = await system.home(user_identity())
+    home = await plugin.home(user_identity())
     assert isinstance(home, RankingHome)
     top = [row async for row in embedded.each(official_levels(YESTERDAY))]
     assert (home.day, home.first) == (YESTERDAY, [row.name for row in top[:3]])
@@ -73,18 +73,18 @@ async def test_profiles_of_the_demo_match_their_last_day(embedded: Store, clock:
 
 
 async def test_the_demo_is_filled_once(strict: Store, clock: ManualClock):
-    system = await fill_demo(strict, clock)
-    assert system.demo is not None
+    plugin = await fill_demo(strict, clock)
+    assert plugin.demo is not None
     before = await all_items(strict, [ranking])
     for _ in range(2):
-        await system.demo()
+        await plugin.demo()
         await clock.advance(3 * 86_400)
     assert await all_items(strict, [ranking]) == before
 
 
 async def test_an_interrupted_demo_is_continued(strict: Store, clock: ManualClock):
     with pytest.raises(StoreFailed):
-        await fill_demo(FailingStore(strict, 95), clock)  # type: ignore[arg-type]  a store to its last letter
+        await fill_demo(FailingStore(strict, 95), clock)  # type: ignore[arg-type]  delegates to a store
     await fill_demo(strict, clock)
     newest = await strict.first(newest_day())
     assert newest is not None
@@ -92,7 +92,7 @@ async def test_an_interrupted_demo_is_continued(strict: Store, clock: ManualCloc
 
 
 async def test_an_account_owns_nothing_in_the_rankings(embedded: Store, clock: ManualClock):
-    system = await fill_demo(embedded, clock)
+    plugin = await fill_demo(embedded, clock)
     before = await all_items(embedded, [ranking])
-    await system.remove(user_identity().account_id)
+    await plugin.remove(user_identity().account_id)
     assert await all_items(embedded, [ranking]) == before

@@ -49,14 +49,15 @@ class StoreFailed(Exception):
 
 
 class FailingStore:
-    """A store that raises StoreFailed after a number of writes."""
+    """A store that raises StoreFailed after a number of writes by the named methods."""
 
-    def __init__(self, store: Store, writes: int) -> None:
+    def __init__(self, store: Store, writes: int, methods: Sequence[str] = ("write",)) -> None:
         self._store = store
         self._left = writes
+        self._methods = methods
 
     def __getattr__(self, name: str) -> Any:
-        self._left -= name == "write"
+        self._left -= name in self._methods
         if self._left < 0:
             raise StoreFailed
         return getattr(self._store, name)
