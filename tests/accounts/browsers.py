@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from ipaddress import ip_address
 from typing import Any
 
 import httpx
 from litestar import Litestar, Request, Response
+from litestar.connection import ASGIConnection
 from litestar.datastructures import MutableScopeHeaders
 from litestar.di import Provide
 from litestar.types import ControllerRouterHandler, Message, Scope
@@ -19,6 +21,19 @@ from zataku.platform.identity import Identity
 # Rate limits have tests of their own.
 GENEROUS = {name: RateLimit(10_000, 60.0, 10_000) for name in RATE_LIMITS}
 AGENT = "Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0"
+
+
+def client_host(request: Request[Any, Any, Any]) -> str | None:
+    """The address of the other end of the connection."""
+    return None if request.client is None else request.client.host
+
+
+def from_loopback(connection: ASGIConnection[Any, Any, Any, Any]) -> bool:
+    """True when the other end of the connection is on this machine."""
+    try:
+        return connection.client is not None and ip_address(connection.client.host).is_loopback
+    except ValueError:
+        return False
 
 
 def _error_response(_: Request[Any, Any, Any], error: RequestError) -> Response[Any]:
@@ -41,6 +56,7 @@ def application(
     harness: AccountHarness, rate_limits: RateLimits | None = None, *more: ControllerRouterHandler
 ) -> Litestar:
     """The account routes and `more`, with an identity for every caller as the server provides it."""
+    limits = rate_limits or RateLimits(harness.clock, GENEROUS)
 
     async def identity(request: Request[Any, Any, Any]) -> Identity:
         caller = await harness.authenticator.authenticate(request.cookies, request.headers.get("authorization"))
@@ -50,12 +66,7 @@ def application(
         return caller
 
     return Litestar(
-        [
-            *routes(
-                harness.accounts, harness.authenticator, rate_limits or RateLimits(harness.clock, GENEROUS), SCOPES
-            ),
-            *more,
-        ],
+        [*routes(harness.accounts, harness.authenticator, limits, SCOPES, client_host), *more],
         dependencies={"identity": Provide(identity)},
         exception_handlers={RequestError: _error_response},
         before_send=[_set_guest],

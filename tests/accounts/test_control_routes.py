@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from tests.accounts.account_services import OTHER_PASSWORD, PASSWORD, AccountHarness
-from tests.accounts.browsers import application, browser
+from tests.accounts.browsers import application, browser, from_loopback
 from zataku.accounts.administration import ControlFile
 from zataku.accounts.control_routes import control_routes
 from zataku.accounts.secrets import Secret
@@ -20,7 +20,7 @@ CONTROL_HEADERS = {"Authorization": f"Control {TOKEN.reveal()}"}
 @pytest.fixture
 async def command_line(harness: AccountHarness) -> AsyncIterator[httpx.AsyncClient]:
     """The command line, on the server's own machine."""
-    app = application(harness, None, *control_routes(harness.accounts, TOKEN))
+    app = application(harness, None, *control_routes(harness.accounts, TOKEN, from_loopback))
     async with browser(app, "127.0.0.1") as client:
         yield client
 
@@ -76,7 +76,7 @@ async def test_a_request_without_the_token_is_refused_before_its_body_is_read(
 
 @pytest.mark.parametrize("address", ["192.0.2.1", "::2", "testclient"])
 async def test_a_request_from_another_machine_is_refused(harness: AccountHarness, address: str) -> None:
-    app = application(harness, None, *control_routes(harness.accounts, TOKEN))
+    app = application(harness, None, *control_routes(harness.accounts, TOKEN, from_loopback))
     async with browser(app, address) as remote:
         assert (await perform(remote, "grant-admin")).status_code == 403
 

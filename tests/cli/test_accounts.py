@@ -15,6 +15,7 @@ import uvicorn
 from litestar import Litestar, Request, Response
 
 from tests.accounts.account_services import fast_hasher
+from tests.accounts.browsers import from_loopback
 from tests.cli.command_line import CommandLine
 from zataku.accounts.administration import CONTROL_FILE
 from zataku.accounts.authentication import Authenticator
@@ -95,7 +96,7 @@ class ControlServer:
         passwords = Passwords(fast_hasher())
         async with await open_store(str(self._folder / "zataku.db"), TABLES) as store:
             app = Litestar(
-                list(control_routes(Accounts(store, CLOCK, passwords), TOKEN)),
+                list(control_routes(Accounts(store, CLOCK, passwords), TOKEN, from_loopback)),
                 exception_handlers={RequestError: _error_response},
                 logging_config=None,
             )

@@ -234,17 +234,12 @@ HANDLERS = (
 )
 
 
-def client_host(request: HttpRequest) -> str | None:
-    """The address of the other end of the connection."""
-    return None if request.client is None else request.client.host
-
-
 def routes(
     accounts: Accounts,
     authenticator: Authenticator,
     rate_limits: RateLimits,
     known_scopes: frozenset[Scope],
-    address_of: AddressOf = client_host,
+    address_of: AddressOf,
 ) -> tuple[ControllerRouterHandler, ...]:
     """The routes under /api, for an application that provides `identity`. Keys are created for known scopes only."""
     services = AccountServices(accounts, authenticator, rate_limits, known_scopes, address_of)

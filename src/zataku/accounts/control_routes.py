@@ -6,7 +6,6 @@ who has the token, on the same machine, may administer accounts.
 
 import hmac
 from collections.abc import Callable
-from ipaddress import ip_address
 from typing import Any, TypeAlias
 
 import structlog
@@ -58,17 +57,7 @@ async def perform_action(
     return done
 
 
-def from_loopback(request: Connection) -> bool:
-    """True when the client is on this machine."""
-    try:
-        return request.client is not None and ip_address(request.client.host).is_loopback
-    except ValueError:
-        return False
-
-
-def control_routes(
-    accounts: Accounts, token: Secret, is_local: IsLocal = from_loopback
-) -> tuple[ControllerRouterHandler, ...]:
+def control_routes(accounts: Accounts, token: Secret, is_local: IsLocal) -> tuple[ControllerRouterHandler, ...]:
     """The routes under /control, which the token authorizes instead of an identity."""
     administration = AccountAdministration(accounts)
     return (

@@ -5,15 +5,20 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from zataku.accounts.passwords import MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH
 from zataku.platform.design import Account, ApiKey, Session
 from zataku.platform.identity import Identity
 from zataku.platform.limits import SECOND, AccountId, Label, Language, Role, Scopes, Sha256
 from zataku.table import Millis
 
-MAX_PASSWORD_LENGTH = 200
 TypedPassword = Annotated[str, Meta(min_length=1, max_length=MAX_PASSWORD_LENGTH, description="A password as typed")]
 NewPassword = Annotated[
-    str, Meta(min_length=8, max_length=MAX_PASSWORD_LENGTH, description="A new password of 8 to 200 characters")
+    str,
+    Meta(
+        min_length=MIN_PASSWORD_LENGTH,
+        max_length=MAX_PASSWORD_LENGTH,
+        description=f"A new password of {MIN_PASSWORD_LENGTH} to {MAX_PASSWORD_LENGTH} characters",
+    ),
 ]
 TypedName = Annotated[str, Meta(min_length=1, max_length=60, description="A name as typed")]
 KeyDays = Annotated[int, Meta(ge=1, le=3650, description="Days until the key expires; without, it never does")]
