@@ -859,7 +859,7 @@ export interface Welcome {
   beat: number;
 }
 
-/** Every operation: what it takes and what it answers. */
+/** Every operation: its parameters, its body, and its response as `answer`. */
 export interface Api {
   "DELETE /api/admin/accounts/{account_id}/sessions/{session}": { path: { account_id: string; session: string }; answer: null };
   "DELETE /api/admin/backups/{name}": { path: { name: string }; answer: null };

@@ -73,5 +73,6 @@ KeyText: TypeAlias = Annotated[str | None, QueryParameter(max_length=4096)]
 After: TypeAlias = Annotated[str | None, QueryParameter(max_length=16_384, description="Where the last page ended")]
 NameQuery: TypeAlias = Annotated[str, QueryParameter(max_length=60, description="Name of an account")]
 StateFilter: TypeAlias = Annotated[
-    JobState | None, QueryParameter(name="state", description="Only those; none for all due")
+    JobState | None,
+    QueryParameter(name="state", description="Only jobs in this state; without it, those that wait or run"),
 ]

@@ -24,7 +24,7 @@ Schema: TypeAlias = dict[str, Any]
 
 ACCOUNTS_TAG = "accounts"
 DESCRIPTION = (
-    "The HTTP interface of Zataku. Browsers are known by their cookies; programs send an API key as a bearer token. "
+    "The HTTP interface of Zataku. Browsers are identified by cookies; programs send an API key as a bearer token. "
     "Every error has one shape."
 )
 ERROR: Schema = {
@@ -36,17 +36,21 @@ ERROR: Schema = {
             "type": "object",
             "required": ["code", "message", "details"],
             "properties": {
-                "code": {"type": "string", "description": "For programs; it stays as it is", "examples": ["not_found"]},
+                "code": {
+                    "type": "string",
+                    "description": "For programs; it does not change",
+                    "examples": ["not_found"],
+                },
                 "message": {"type": "string", "description": "For people; it says what to do and may be reworded"},
-                "details": {"type": "object", "description": "What is known about it"},
+                "details": {"type": "object", "description": "Further values"},
             },
         }
     },
 }
 SECURITY_SCHEMES: Schema = {
     "session": {"type": "apiKey", "in": "cookie", "name": "zataku_session", "description": "Set by signing in"},
-    "guest": {"type": "apiKey", "in": "cookie", "name": "zataku_guest", "description": "Set by the first answer"},
-    "key": {"type": "http", "scheme": "bearer", "description": "An API key, made on the profile page"},
+    "guest": {"type": "apiKey", "in": "cookie", "name": "zataku_guest", "description": "Set by the first response"},
+    "key": {"type": "http", "scheme": "bearer", "description": "An API key, created on the profile page"},
 }
 
 
@@ -101,7 +105,7 @@ class ApiDescription:
         components["securitySchemes"] = SECURITY_SCHEMES
         components["responses"] = {
             "Error": {
-                "description": "It was refused, and nothing was changed.",
+                "description": "An error. Nothing was changed, except that the outcome of `unsettled` is not known.",
                 "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
             }
         }

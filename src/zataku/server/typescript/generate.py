@@ -83,7 +83,7 @@ def types_of(description: ApiDescription, systems: Sequence[System]) -> str:
     for struct in structs:
         declarations.name(struct)
     operations = sorted(_operations(description, declarations))
-    api = interface("Api", "Every operation: what it takes and what it answers.", operations)
+    api = interface("Api", "Every operation: its parameters, its body, and its response as `answer`.", operations)
     return f"{HEADING}\n{declarations}\n{api}"
 
 
