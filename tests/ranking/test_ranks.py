@@ -34,7 +34,7 @@ def rank_by_histogram(histogram: Histogram, all_values: list[Decimal], value: De
     if isinstance(rank, int):
         return rank, 0
     inside = [other for other in all_values if rank.low <= other <= rank.high]
-    return rank.known + len(inside), len(inside)
+    return rank.base_rank + len(inside), len(inside)
 
 
 def test_players_with_the_same_value_share_a_rank():

@@ -103,7 +103,7 @@ async def count_rank(store: Store, day: date, powers: Histogram, row: Standing) 
     with store.measured("a rank") as consumed:
         counted = await store.count(powers_between(day, rank.low, rank.high))
     assert consumed.reads <= 1
-    return rank.known + counted
+    return rank.base_rank + counted
 
 
 async def test_the_stored_history_of_a_player_is_the_generated_one(embedded: Store):

@@ -128,12 +128,12 @@ class Buckets:
 
 
 class RankInBucket(Struct, frozen=True):
-    """A rank that requires a count in one bucket: `known` plus the number of players from `low` to `high`, inclusive.
+    """A rank that needs a count in one bucket: `base_rank` plus the number of players from `low` to `high`, inclusive.
 
     That number is less than the size of a bucket, even with ties.
     """
 
-    known: int
+    base_rank: int
     low: Decimal
     high: Decimal
 
