@@ -39,6 +39,7 @@ E = TypeVar("E", Game, Round, ChatMessage, Picture, Strokes)
 _PSEUDONYM_NAMESPACE = UUID("6a0f4c53-1df5-4d43-9a2e-2f0a2b3a7c11")
 _ID_AND_NAME_FIELDS = (("id", "name"), ("playerId", "playerName"), ("drawerId", "drawerName"))
 _MAX_ATTEMPTS = 20
+_KEEPS_CHANGING = "The game keeps changing. Nothing was lost; the removal continues on its next run."
 
 
 def removal(context: AppContext) -> Remove:
@@ -87,7 +88,7 @@ class _PlayerErasure:
                 await self._store.write(leave_seat(state, state.epoch, self._player_id, now))
             except (ConditionFailed, TransactionCancelled, ResultUnknown):
                 continue
-        raise Conflict("The game keeps changing. Nothing was lost; the removal continues on its next run.")
+        raise Conflict(_KEEPS_CHANGING)
 
     async def _anonymize_history(self, state: Game) -> None:
         async for played in self._store.each(rounds_of(self._game_id)):
@@ -132,7 +133,7 @@ class _PlayerErasure:
                 await self._store.save(anonymized, was=item)
             except (ConditionFailed, ResultUnknown):
                 continue
-        raise Conflict("The game keeps changing. Nothing was lost; the removal continues on its next run.")
+        raise Conflict(_KEEPS_CHANGING)
 
     def _anonymized(self, item: E) -> E:
         return msgspec.convert(self._replace_ids(msgspec.to_builtins(item)), type(item))

@@ -107,10 +107,10 @@ async def _delete_record_links(store: Store, username: UserName, kifu_id: KifuId
 async def _record_links(store: Store, kifu_id: KifuId) -> AsyncIterator[Key[Any]]:
     async for link in store.each(tags_of_record(kifu_id)):
         yield Tagging.key(kifu_id=kifu_id, tag_id=link.tag_id)
-    async for allowed in store.each(record_viewers(kifu_id)):
-        yield RecordPermission.key(kifu_id=kifu_id, username=allowed.username)
-    async for kept in store.each(kept_analyses(kifu_id)):
-        yield KeptAnalysis.key(kifu_id=kifu_id, analysis_id=kept.analysis_id)
+    async for permission in store.each(record_viewers(kifu_id)):
+        yield RecordPermission.key(kifu_id=kifu_id, username=permission.username)
+    async for result in store.each(kept_analyses(kifu_id)):
+        yield KeptAnalysis.key(kifu_id=kifu_id, analysis_id=result.analysis_id)
 
 
 async def _delete_positions(store: Store, username: UserName, kifu_id: KifuId, text: int | None) -> None:

@@ -42,11 +42,11 @@ def removal(context: AppContext) -> Remove:
         store = context.store
         async for listed in store.each(library_of(username)):
             await _remove_record(store, username, listed.kifu_id)
-        async for named in store.each(tags_named(username)):
-            await _remove_tag(store, username, named.tag_id)
+        async for named_tag in store.each(tags_named(username)):
+            await _remove_tag(store, username, named_tag.tag_id)
         await clean_up_user(store, username)
-        async for allowed in store.each(library_viewers(username)):
-            await store.write(disallow_library(username, allowed.username))
+        async for permission in store.each(library_viewers(username)):
+            await store.write(disallow_library(username, permission.username))
         await _delete(store, store.each(permissions_of_user(username)), _permission_key)
         await _delete(store, store.each(analyses_of(username)), _analysis_key)
         await store.delete(UserSettings.key(username=username))

@@ -52,12 +52,12 @@ def home_of(context: AppContext) -> Home:
 def plug(context: AppContext) -> Plugin:
     """The plugin of the record library, bound to the server's context. Records are private, so there is no demo."""
 
-    async def consume_changes(changes: Sequence[Change]) -> None:
+    async def handle_changes(changes: Sequence[Change]) -> None:
         for change in changes:
             await clean_up_after(context.store, change)
 
     return Plugin(
-        stream_consumers=(StreamConsumer(name=CONSUMER, table=kifu_table, handle=consume_changes),),
+        stream_consumers=(StreamConsumer(name=CONSUMER, table=kifu_table, handle=handle_changes),),
         home=home_of(context),
         remove=removal(context),
     )
