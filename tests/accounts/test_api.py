@@ -9,7 +9,7 @@ from litestar import Litestar
 
 from tests.accounts.account_services import AccountHarness
 from tests.accounts.browsers import AGENT, application, browser
-from zataku.accounts.messages import ChangePassword, KeyMade, KeyView, SignIn
+from zataku.accounts.messages import ChangePassword, KeyCreated, KeyView, SignIn
 from zataku.accounts.rate_limits import HOUR, RATE_LIMITS, RateLimit, RateLimits
 from zataku.accounts.secrets import Secret
 from zataku.clock import now_ms
@@ -319,7 +319,7 @@ def test_the_repr_of_bodies_hides_their_secrets() -> None:
     bodies = [
         SignIn(name="Hana", password="correct horse"),
         ChangePassword(old="correct horse", new="battery staple"),
-        KeyMade(key="zk_secret", view=view),
+        KeyCreated(key="zk_secret", view=view),
     ]
     printed = repr(bodies)
     assert not any(secret in printed for secret in ("horse", "staple", "zk_secret"))

@@ -29,7 +29,7 @@ export interface AccountView {
 }
 
 /** A backup is being created under this name. */
-export interface BackupBegun {
+export interface BackupStarted {
   name: string;
 }
 
@@ -49,7 +49,7 @@ export interface Backups {
   backups: BackupView[];
   files: boolean;
   mostUploadBytes: number;
-  restoring: Restoring | null;
+  restoring: RestoreProgress | null;
 }
 
 /** Change the name or the language. A field that is left out stays unchanged. */
@@ -88,9 +88,12 @@ export interface CommandRefused {
   error: Problem;
 }
 
-/** The typed name of the backup, so that nothing is replaced by accident. */
-export interface Confirmed {
-  confirm: string;
+/** Create an API key for a program. It needs the password. */
+export interface CreateKey {
+  password: string;
+  label: string;
+  scopes: string[];
+  days?: number | null;
 }
 
 /** Delete the account. Users give their password. */
@@ -140,22 +143,6 @@ export interface FieldShape {
 export interface HeartbeatMessage {
   t: "beat";
   now: number;
-}
-
-/** Metrics of the last minutes: `at` has the times, each of the other lists as many values. */
-export interface HistoryAnswer {
-  stepSeconds: number;
-  at: number[];
-  requestsPerSecond: (number | null)[];
-  errorsPerSecond: (number | null)[];
-  medianMs: (number | null)[];
-  p95Ms: (number | null)[];
-  sockets: (number | null)[];
-  rooms: (number | null)[];
-  readUnitsPerSecond: (number | null)[];
-  writeUnitsPerSecond: (number | null)[];
-  loopLagMs: (number | null)[];
-  memoryMb: (number | null)[];
 }
 
 /** The state of each system; null where it is not available. */
@@ -259,7 +246,7 @@ export interface Joined {
 }
 
 /** A new API key. `key` is returned this once and not stored. */
-export interface KeyMade {
+export interface KeyCreated {
   key: string;
   view: KeyView;
 }
@@ -605,14 +592,6 @@ export interface LiveUpvoted {
   votes: number;
 }
 
-/** Create an API key for a program. It needs the password. */
-export interface MakeKey {
-  password: string;
-  label: string;
-  scopes: string[];
-  days?: number | null;
-}
-
 /** The caller. Guests have no name; `createdAt` is null until something of theirs is stored. */
 export interface Me {
   accountId: string;
@@ -626,6 +605,22 @@ export interface Me {
 export interface MessageRejected {
   t: "wrong";
   error: Problem;
+}
+
+/** Metrics of the last minutes: `at` has the times, each of the other lists as many values. */
+export interface MetricHistory {
+  stepSeconds: number;
+  at: number[];
+  requestsPerSecond: (number | null)[];
+  errorsPerSecond: (number | null)[];
+  medianMs: (number | null)[];
+  p95Ms: (number | null)[];
+  sockets: (number | null)[];
+  rooms: (number | null)[];
+  readUnitsPerSecond: (number | null)[];
+  writeUnitsPerSecond: (number | null)[];
+  loopLagMs: (number | null)[];
+  memoryMb: (number | null)[];
 }
 
 /** The cost of a month at the use since the server started. */
@@ -730,8 +725,13 @@ export interface Reconnect {
   after: number;
 }
 
+/** The typed name of the backup, so that nothing is replaced by accident. */
+export interface RestoreConfirmation {
+  confirm: string;
+}
+
 /** The last restore since the server started: the backup `saved_as` is created, then everything is replaced. */
-export interface Restoring {
+export interface RestoreProgress {
   name: string;
   state: "done" | "failed" | "restoring" | "saving";
   savedAs: string;
@@ -873,7 +873,7 @@ export interface Api {
   "GET /api/admin/accounts/{account_id}/sessions": { path: { account_id: string }; answer: AccountSessions };
   "GET /api/admin/backups": { answer: Backups };
   "GET /api/admin/backups/{name}/file": { path: { name: string }; answer: Blob };
-  "GET /api/admin/history": { query: { minutes?: number }; answer: HistoryAnswer };
+  "GET /api/admin/history": { query: { minutes?: number }; answer: MetricHistory };
   "GET /api/admin/jobs": { query: { state?: string; limit?: number; after?: string }; answer: JobPage };
   "GET /api/admin/online": { answer: Online };
   "GET /api/admin/overview": { answer: Overview };
@@ -898,12 +898,12 @@ export interface Api {
   "PATCH /api/me": { body: ChangeMe; answer: Me };
   "POST /api/accounts": { body: SignUp; answer: Me };
   "POST /api/admin/accounts/{account_id}/sign-out": { path: { account_id: string }; answer: null };
-  "POST /api/admin/backups": { answer: BackupBegun };
+  "POST /api/admin/backups": { answer: BackupStarted };
   "POST /api/admin/backups/upload": { query: { name?: string }; answer: BackupView };
-  "POST /api/admin/backups/{name}/restore": { path: { name: string }; body: Confirmed; answer: BackupBegun };
+  "POST /api/admin/backups/{name}/restore": { path: { name: string }; body: RestoreConfirmation; answer: BackupStarted };
   "POST /api/admin/jobs/cancel": { body: JobName; answer: null };
   "POST /api/admin/jobs/retry": { body: JobName; answer: null };
-  "POST /api/keys": { body: MakeKey; answer: KeyMade };
+  "POST /api/keys": { body: CreateKey; answer: KeyCreated };
   "POST /api/live/rooms": { body: LiveNewRoom; answer: LiveRoomView };
   "POST /api/live/rooms/{room_id}/acts": { path: { room_id: string }; body: LiveMarkComment | LiveDeleteComment | LivePauseRoom | LiveSetSlowMode | LiveBlockWord | LiveBlockSender; answer: LiveModerationResult };
   "POST /api/live/rooms/{room_id}/close": { path: { room_id: string }; answer: LiveRoomView };

@@ -17,10 +17,10 @@ from zataku.accounts.authentication import Authenticator
 from zataku.accounts.messages import (
     ChangeMe,
     ChangePassword,
+    CreateKey,
     DeleteAccount,
-    KeyMade,
+    KeyCreated,
     KeyView,
-    MakeKey,
     Me,
     SessionView,
     SignIn,
@@ -199,7 +199,7 @@ async def list_keys(identity: Caller, services: Services) -> list[KeyView]:
 
 
 @post("/keys", summary="Create an API key")
-async def create_key(data: JSONBody[MakeKey], identity: Caller, services: Services) -> KeyMade:
+async def create_key(data: JSONBody[CreateKey], identity: Caller, services: Services) -> KeyCreated:
     """Create a key with which a program acts for the caller. It needs the password and is shown this once."""
     unknown = data.scopes - services.known_scopes
     if unknown:
@@ -207,7 +207,7 @@ async def create_key(data: JSONBody[MakeKey], identity: Caller, services: Servic
     services.rate_limits.consume("password", identity.account_id)
     password = Secret(data.password)
     token, created = await services.accounts.create_key(identity, password, data.label, data.scopes, data.days)
-    return KeyMade(key=token.as_key(), view=KeyView.of(created))
+    return KeyCreated(key=token.as_key(), view=KeyView.of(created))
 
 
 @delete("/keys/{key_id:str}", summary="Revoke an API key")

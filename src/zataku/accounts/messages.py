@@ -105,14 +105,14 @@ class KeyView(Response, frozen=True, kw_only=True):
         )
 
 
-class KeyMade(Response, frozen=True, kw_only=True):
+class KeyCreated(Response, frozen=True, kw_only=True):
     """A new API key. `key` is returned this once and not stored."""
 
     key: str
     view: KeyView
 
     def __repr__(self) -> str:
-        return f"KeyMade(…, {self.view!r})"
+        return f"KeyCreated(…, {self.view!r})"
 
 
 # Requests
@@ -152,7 +152,7 @@ class DeleteAccount(Request, frozen=True, kw_only=True):
     password: TypedPassword | None = None
 
 
-class MakeKey(Request, frozen=True, kw_only=True):
+class CreateKey(Request, frozen=True, kw_only=True):
     """Create an API key for a program. It needs the password."""
 
     password: TypedPassword

@@ -8,7 +8,7 @@ from litestar.response import File
 
 from zataku.errors import InvalidRequest
 from zataku.server.admin.dependencies import Admin, BackupName, NewBackupName, Services, audit
-from zataku.server.admin.messages import BackupBegun, Backups, BackupView, Confirmed
+from zataku.server.admin.messages import Backups, BackupStarted, BackupView, RestoreConfirmation
 from zataku.server.http.request_timeout import NO_TIMEOUT
 
 
@@ -19,11 +19,11 @@ async def list_backups(admin: Admin, services: Services) -> Backups:  # noqa: AR
 
 
 @post("/backups", status_code=202, summary="Make a backup")
-async def create_backup(admin: Admin, services: Services) -> BackupBegun:
+async def create_backup(admin: Admin, services: Services) -> BackupStarted:
     """Start a backup while the server runs. The list shows its progress."""
     name = await services.backups.start_backup()
     audit(admin, "create_backup", backup=name)
-    return BackupBegun(name=name)
+    return BackupStarted(name=name)
 
 
 @post("/backups/upload", request_max_body_size=None, opt=NO_TIMEOUT, summary="Upload a backup")
@@ -54,13 +54,15 @@ async def download_backup(admin: Admin, services: Services, name: BackupName) ->
 
 
 @post("/backups/{name:str}/restore", status_code=202, summary="Restore a backup")
-async def restore_backup(admin: Admin, services: Services, name: BackupName, data: JSONBody[Confirmed]) -> BackupBegun:
+async def restore_backup(
+    admin: Admin, services: Services, name: BackupName, data: JSONBody[RestoreConfirmation]
+) -> BackupStarted:
     """Replace everything by a backup, after a backup of the current state, whose name is returned."""
     if data.confirm != name:
         raise InvalidRequest("The typed name is not the name of the backup. Nothing was changed.", code="not_confirmed")
     saved_as = await services.backups.start_restore(name)
     audit(admin, "restore_backup", backup=name, saved_as=saved_as)
-    return BackupBegun(name=saved_as)
+    return BackupStarted(name=saved_as)
 
 
 @delete("/backups/{name:str}", summary="Delete a backup")

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from zataku.background_tasks import BackgroundTasks
 from zataku.clock import Clock, now_ms
 from zataku.errors import Conflict
-from zataku.server.admin.messages import Backups, BackupView, Restoring
+from zataku.server.admin.messages import Backups, BackupView, RestoreProgress
 from zataku.table import Progress, TableError
 
 log = structlog.stdlib.get_logger()
@@ -80,7 +80,7 @@ class BackupService:
         self._busy_with: str | None = None
         # Backups that are being created, and those that failed since the server started.
         self._unfinished: dict[str, BackupView] = {}
-        self._restore: Restoring | None = None
+        self._restore: RestoreProgress | None = None
 
     async def list(self) -> Backups:
         """All backups, the newest first. Unchecked ones are verified in the background."""
@@ -115,7 +115,7 @@ class BackupService:
         self._refuse_when_busy()
         await self._storage.check_restorable(name)
         saved_as = await self._reserve_name()
-        self._restore = Restoring(name=name, state="saving", saved_as=saved_as, at=now_ms(self._clock))
+        self._restore = RestoreProgress(name=name, state="saving", saved_as=saved_as, at=now_ms(self._clock))
         self._start(f"The backup {name} is being restored.", self._restore_from(name, self._restore))
         return saved_as
 
@@ -177,7 +177,7 @@ class BackupService:
         del self._unfinished[name]
         return True
 
-    async def _restore_from(self, name: str, restore: Restoring) -> None:
+    async def _restore_from(self, name: str, restore: RestoreProgress) -> None:
         if not await self._create(restore.saved_as):
             self._restore = replace(restore, state="failed", problem="The backup before the restore could not be made.")
             return

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from zataku.clock import Clock
-from zataku.server.admin.messages import HistoryAnswer
+from zataku.server.admin.messages import MetricHistory
 from zataku.server.admin.request_counters import RequestCounters
 from zataku.table import Meter
 
@@ -22,7 +22,7 @@ MAX_POINTS = 400
 
 _PAGE_BYTES = resource.getpagesize()
 _STATM = Path("/proc/self/statm")
-_COLUMNS = tuple(name for name in HistoryAnswer.__struct_fields__ if name not in ("step_seconds", "at"))
+_COLUMNS = tuple(name for name in MetricHistory.__struct_fields__ if name not in ("step_seconds", "at"))
 # A point of these is the maximum of its samples; of all others the mean.
 _MAXIMA = frozenset({"p95_ms", "loop_lag_ms"})
 
@@ -78,14 +78,14 @@ class History:
             memory_mb=gauges.memory_mb(),
         )
 
-    def over(self, minutes: int) -> HistoryAnswer:
+    def over(self, minutes: int) -> MetricHistory:
         """The last minutes in at most 400 points."""
         # One less: the first and the last point may each hold a part of their samples only.
         step = STEP_SECONDS * ceil(minutes * 60 / STEP_SECONDS / (MAX_POINTS - 1))
         points = self._points(self._clock.now() - minutes * 60, step)
         at = [round(self._at[point[-1]] * 1000) for point in points]
         columns = {name: [self._value(name, point) for point in points] for name in _COLUMNS}
-        return HistoryAnswer(step_seconds=step, at=at, **columns)
+        return MetricHistory(step_seconds=step, at=at, **columns)
 
     def _sums(self) -> tuple[float, float, float, float]:
         # A copy: other threads may be counting.

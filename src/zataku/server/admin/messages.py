@@ -67,7 +67,7 @@ class Overview(_Response, frozen=True, kw_only=True):
 # GET history
 
 
-class HistoryAnswer(_Response, frozen=True, kw_only=True):
+class MetricHistory(_Response, frozen=True, kw_only=True):
     """Metrics of the last minutes: `at` has the times, each of the other lists as many values.
 
     A point is the mean of the `step_seconds` up to its time, and the maximum for `p95_ms` and `loop_lag_ms`. Null means
@@ -269,7 +269,7 @@ class BackupView(_Response, frozen=True, kw_only=True):
     problem: str | None = None
 
 
-class Restoring(_Response, frozen=True, kw_only=True):
+class RestoreProgress(_Response, frozen=True, kw_only=True):
     """The last restore since the server started: the backup `saved_as` is created, then everything is replaced."""
 
     name: str
@@ -287,16 +287,16 @@ class Backups(_Response, frozen=True, kw_only=True):
     backups: list[BackupView]
     files: bool
     most_upload_bytes: int
-    restoring: Restoring | None
+    restoring: RestoreProgress | None
 
 
-class BackupBegun(_Response, frozen=True, kw_only=True):
+class BackupStarted(_Response, frozen=True, kw_only=True):
     """A backup is being created under this name."""
 
     name: str
 
 
-class Confirmed(_Request, frozen=True, kw_only=True):
+class RestoreConfirmation(_Request, frozen=True, kw_only=True):
     """The typed name of the backup, so that nothing is replaced by accident."""
 
     confirm: str

@@ -16,11 +16,11 @@ from zataku.server.admin.dependencies import (
     audit,
 )
 from zataku.server.admin.messages import (
-    HistoryAnswer,
     ItemPage,
     JobName,
     JobPage,
     KeyCondition,
+    MetricHistory,
     Overview,
     TableDetail,
     Tables,
@@ -35,7 +35,7 @@ async def show_overview(admin: Admin, services: Services) -> Overview:  # noqa: 
 
 
 @get("/history", summary="The last day in figures")
-async def show_history(admin: Admin, services: Services, minutes: Minutes = 60) -> HistoryAnswer:  # noqa: ARG001
+async def show_history(admin: Admin, services: Services, minutes: Minutes = 60) -> MetricHistory:  # noqa: ARG001
     """Requests, sockets, rooms, units, lag and memory over the last minutes, in at most 400 points."""
     return services.history.over(minutes)
 
