@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from tests.drawing.conftest import TABLES
-from tests.drawing.games import NOW, turn_id_of
+from tests.drawing.games import NOW, seeded_random, turn_id_of
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
 from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, latest_chat, picture_of, rounds_of
@@ -15,6 +15,7 @@ from zataku.drawing.design import game as game_key
 from zataku.drawing.limits import MAX_CHAT_MESSAGES, GameId
 from zataku.drawing.samples import (
     MAXIMAL,
+    SampleSize,
     a_picture,
     in_play,
     maximal_game,
@@ -128,6 +129,19 @@ async def assert_maximal_game_stored(store, game_id: GameId) -> None:
     assert rounds == [item for item in items if isinstance(item, Round)]
     keys = [picture_of(game_id, played.round_number, turn.turn_number) for played in rounds for turn in played.turns]
     assert await store.get_many(keys) == [item for item in items if isinstance(item, Picture)]
+
+
+def test_the_sizes_of_games_are_those_of_the_departures():
+    room = ready_room(seeded_random(), NOW, SampleSize(players=4))
+    fresh, full = in_play(seeded_random(), room, 1, 1), in_play(seeded_random(), room, 1, 4, "finished")
+    assert (size(fresh), size(full)) == (1_181, 4_608)
+    item = binding_of(Game).encode(fresh)
+    added = {name: item[name] for name in ("hostId", "epoch", "version", "ttl")}
+    added_settings = {name: item["settings"][name] for name in ("public", "mode", "hints")}
+    added_deadline = {"deadline": item["currentRound"]["currentTurn"]["deadline"]}
+    # A member of a map takes a byte more than an attribute.
+    members = [*added_settings.items(), *added_deadline.items()]
+    assert sum(size_of(name) + size_of(value) for name, value in (*added.items(), *members)) + len(members) == 106
 
 
 def test_the_largest_transactions_are_far_below_100_items_and_4_mb():

@@ -10,8 +10,13 @@ from tests.support.stores import START
 from zataku.kifu.authorization import public_view, visible_record
 from zataku.kifu.entities import (
     LibraryPermission,
+    Position,
+    PositionList,
     Record,
     RecordPermission,
+    RemovedRecord,
+    RemovedTag,
+    ReplacedText,
     SlugClaim,
     Tag,
     Tagging,
@@ -19,7 +24,7 @@ from zataku.kifu.entities import (
     UserSettings,
 )
 from zataku.kifu.sample_games import OPENINGS, Game, format_kif
-from zataku.kifu.samples import HANAKO, MINJUN, SHARES, library
+from zataku.kifu.samples import HANAKO, MINJUN, SHARES, examples, library
 from zataku.table import Entity, Store
 from zataku.table.schema.entity import binding_of
 
@@ -87,6 +92,21 @@ def test_results_follow_from_the_moves_and_the_last_line(items: list[Entity]):
             # The player to move resigns or runs out of time: the first player on odd numbers.
             loser = "first" if int(number) % 2 else "second"
             assert record.result == ("lose" if record.first_or_second == loser else "win")
+
+
+def test_the_examples_of_the_design_document_are_one_library():
+    items = list(examples())
+    records = {record.kifu_id: record for record in items_of_kind(items, Record)}
+    texts = {claim.kifu_id: claim.text for claim in items_of_kind(items, SlugClaim)}
+    (position,), (positions,) = items_of_kind(items, Position), items_of_kind(items, PositionList)
+    assert position.text == positions.text == texts[position.kifu_id]
+    assert position.position in positions.hashes
+    (replaced,) = items_of_kind(items, ReplacedText)
+    assert replaced.text < texts[replaced.kifu_id]
+    (removed_record,), (removed_tag,) = items_of_kind(items, RemovedRecord), items_of_kind(items, RemovedTag)
+    assert removed_record.kifu_id not in records
+    assert removed_tag.tag_id not in {tag.tag_id for tag in items_of_kind(items, Tag)}
+    assert all(record.created <= record.latest_update <= record.latest_access for record in records.values())
 
 
 @pytest.mark.parametrize("opening", OPENINGS)

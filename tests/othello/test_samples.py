@@ -115,6 +115,8 @@ def test_a_running_game_has_an_open_vote(ai_side: Side, turns: int):
     assert {candidate.turn_number for candidate in open_now} == {game.current_turn}
     assert {candidate.voting_deadline for candidate in open_now} == {game.voting_deadline}
     assert game.closed_turn != game.current_turn
+    assert game.opened_turn == game.current_turn
+    assert game.updated_at == min(candidate.created_at for candidate in open_now)
 
 
 def test_the_same_seed_gives_the_same_items():

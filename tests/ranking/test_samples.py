@@ -6,6 +6,7 @@ from random import Random
 
 from zataku.ranking.daily_ranking import rank_day
 from zataku.ranking.design import (
+    Day,
     Histogram,
     RosterPart,
     Snapshot,
@@ -19,7 +20,7 @@ from zataku.ranking.design import (
 )
 from zataku.ranking.limits import fold_name
 from zataku.ranking.rules.ranks import RankInBucket, find_rank
-from zataku.ranking.samples import characters, history_of, profiles, snapshots_of_day, standings_of_day
+from zataku.ranking.samples import characters, examples, history_of, profiles, snapshots_of_day, standings_of_day
 from zataku.ranking.writes import enter_player
 from zataku.table import Store
 from zataku.table.backend.values import size_of
@@ -112,6 +113,18 @@ async def test_the_stored_history_of_a_player_is_the_generated_one(embedded: Sto
     await embedded.write_many(put=[day for days in histories.values() for day in days])
     for user_id, days in histories.items():
         assert [day async for day in embedded.each(history(user_id))] == days[::-1]
+
+
+def test_the_examples_of_the_design_document_are_one_complete_day():
+    items = list(examples())
+    snapshots = [item for item in items if isinstance(item, Snapshot)]
+    (roster,) = (item for item in items if isinstance(item, RosterPart))
+    (day,) = (item for item in items if isinstance(item, Day))
+    (levels_histogram,) = (item for item in items if isinstance(item, Histogram))
+    assert roster.rows == tuple(Standing(row.user_id, row.name, row.level, row.power) for row in snapshots)
+    assert (roster.number, roster.through) == (0, None)
+    assert day.players == levels_histogram.players == len(snapshots)
+    assert {item.date for item in (*snapshots, roster, day, levels_histogram)} == {day.date}
 
 
 async def test_the_players_of_the_first_day_enter_under_their_names(embedded: Store):
