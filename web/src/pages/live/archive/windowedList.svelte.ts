@@ -4,6 +4,7 @@
  */
 
 import type { LiveCommentView } from '../../../generated'
+import { seqBefore } from '../room/commentCache.svelte'
 
 /** Comments in order, and the cursor of the next page; null at the end. */
 export interface CommentPage {
@@ -130,9 +131,4 @@ export class WindowedList {
     this.busy = false
     return this.error === null
   }
-}
-
-/** The position right before another. */
-export function seqBefore(seq: string): string {
-  return String(Math.max(0, Number(seq) - 1)).padStart(seq.length, '0')
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { LiveCommentView } from '../../../generated'
-import { seqBefore, WINDOW_SIZE, WindowedList, type CommentPage, type CommentSource } from './windowedList.svelte'
+import { seqBefore } from '../room/commentCache.svelte'
+import { WINDOW_SIZE, WindowedList, type CommentPage, type CommentSource } from './windowedList.svelte'
 
 const PAGE = 200
 
@@ -11,12 +12,12 @@ function comment(number: number): LiveCommentView {
 /** A source of this many comments, in pages like the server's. */
 function sourceOf(count: number, backwards = true): CommentSource {
   const all = Array.from({ length: count }, (_, at) => comment(at + 1))
-  const after = (place: string | null): Promise<CommentPage> => {
-    const rows = all.filter((row) => row.seq > (place ?? '')).slice(0, PAGE)
+  const after = (seq: string | null): Promise<CommentPage> => {
+    const rows = all.filter((row) => row.seq > (seq ?? '')).slice(0, PAGE)
     return Promise.resolve({ rows, next: rows.length === PAGE ? rows.at(-1)!.seq : null })
   }
-  const before = (place: string): Promise<CommentPage> => {
-    const rows = all.filter((row) => row.seq < place).slice(-PAGE)
+  const before = (seq: string): Promise<CommentPage> => {
+    const rows = all.filter((row) => row.seq < seq).slice(-PAGE)
     return Promise.resolve({ rows, next: rows.length === PAGE ? rows[0]!.seq : null })
   }
   return backwards ? { after, before } : { after }
@@ -64,7 +65,7 @@ test('a distant position opens there and scrolls in both directions', async () =
 test('a loaded position is not fetched again', async () => {
   const source = sourceOf(2000)
   let requests = 0
-  const list = new WindowedList({ ...source, after: (place) => { requests += 1; return source.after(place) } })
+  const list = new WindowedList({ ...source, after: (seq) => { requests += 1; return source.after(seq) } })
   await list.open()
   await list.open(comment(120).seq)
   expect(requests).toBe(1)
@@ -74,7 +75,7 @@ test('a loaded position is not fetched again', async () => {
 test('of two requested positions the last one counts', async () => {
   const replies: (() => void)[] = []
   const source = sourceOf(5000)
-  const list = new WindowedList({ ...source, after: (place) => new Promise((resolve) => replies.push(() => resolve(source.after(place)))) })
+  const list = new WindowedList({ ...source, after: (seq) => new Promise((resolve) => replies.push(() => resolve(source.after(seq)))) })
   const first = list.open(comment(1000).seq)
   const second = list.open(comment(3000).seq)
   replies[1]!()
@@ -87,7 +88,7 @@ test('of two requested positions the last one counts', async () => {
 test('a failed request is reported and can be repeated', async () => {
   const source = sourceOf(500)
   let broken = true
-  const list = new WindowedList({ ...source, after: (place) => (broken ? Promise.reject(new Error('offline')) : source.after(place)) })
+  const list = new WindowedList({ ...source, after: (seq) => (broken ? Promise.reject(new Error('offline')) : source.after(seq)) })
   expect(await list.open()).toBe(false)
   expect(list).toMatchObject({ busy: false, isAtEnd: true })
   expect(list.error).toBeInstanceOf(Error)

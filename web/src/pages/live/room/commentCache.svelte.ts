@@ -100,7 +100,7 @@ export class CommentCache {
     this.#isStale = false
     try {
       const upTo = this.#lastSeq
-      onFetched(await this.#fetchRange(seqBefore(this.#firstSeq), upTo), upTo)
+      onFetched(await this.#fetchRange(this.#firstSeq ? seqBefore(this.#firstSeq) : undefined, upTo), upTo)
       this.merge([])
     } catch (error) {
       this.#isStale = true
@@ -151,7 +151,7 @@ function mergeBySeq(known: readonly LiveCommentView[], received: readonly LiveCo
   return isInOrder ? all : all.sort((a, b) => (a.seq < b.seq ? -1 : 1))
 }
 
-/** The position right before another, as a start for fetching; undefined for the beginning of the room. */
-function seqBefore(seq: string): string | undefined {
-  return seq ? String(Number(seq) - 1).padStart(seq.length, '0') : undefined
+/** The position right before another, to fetch from there. */
+export function seqBefore(seq: string): string {
+  return String(Math.max(0, Number(seq) - 1)).padStart(seq.length, '0')
 }
