@@ -43,7 +43,7 @@ function logEntry(action: LiveLogView['action'], subject: string): LiveLogView {
 
 test('pinned questions are listed once, before the others', async () => {
   const archive = await loadArchive()
-  expect(archive.highlights.map((one) => one.commentId)).toEqual(['id-2', 'id-1'])
+  expect(archive.highlights.map((comment) => comment.commentId)).toEqual(['id-2', 'id-1'])
   expect([...archive.hidden]).toEqual(['id-3'])
   expect([...(await loadArchive(false)).hidden]).toEqual([])
 })
@@ -52,16 +52,16 @@ test('the host’s actions after the end are applied at once', async () => {
   const archive = await loadArchive()
   archive.apply(logEntry('HIDE', 'id-1'))
   expect(archive.hidden.has('id-1')).toBe(true)
-  expect(archive.highlights.map((one) => one.commentId)).toEqual(['id-2'])
+  expect(archive.highlights.map((comment) => comment.commentId)).toEqual(['id-2'])
   archive.apply(logEntry('SHOW', 'id-1'))
   expect(archive.hidden.has('id-1')).toBe(false)
   archive.apply(logEntry('UNPIN', 'id-2'))
   archive.apply(logEntry('PIN', 'id-1'))
-  expect(archive.pinned.map((one) => one.commentId)).toEqual(['id-1'])
+  expect(archive.pinned.map((comment) => comment.commentId)).toEqual(['id-1'])
   archive.apply(logEntry('REASK', 'id-2'))
   expect(archive.answered.has('id-2')).toBe(false)
   archive.apply(logEntry('DELETE', 'id-2'))
-  expect(archive.all.rows.map((one) => one.commentId)).toEqual(['id-1', 'id-3'])
+  expect(archive.all.rows.map((comment) => comment.commentId)).toEqual(['id-1', 'id-3'])
   archive.apply(logEntry('BLOCK_WORD', 'spam'))
 })
 
@@ -72,18 +72,18 @@ test('a search fetches pages until it has enough results, and ends with an empty
   archive.find(' yes ')
   archive.find('yes')
   await vi.waitFor(() => expect(archive.search?.results.isAtEnd).toBe(true))
-  expect(archive.search?.results.rows.map((one) => one.content)).toEqual(['c2001'])
+  expect(archive.search?.results.rows.map((comment) => comment.content)).toEqual(['c2001'])
   expect(requested.filter((url) => url.includes('search')).length).toBe(2)
   archive.find('')
   expect(archive.search).toBeNull()
 })
 
 test('a failed load can be repeated', async () => {
-  const found = responses[`${ROOM}/timeline`]
+  const timelineResponse = responses[`${ROOM}/timeline`]
   delete responses[`${ROOM}/timeline`]
   const archive = await loadArchive()
   expect(archive).toMatchObject({ error: { code: 'unavailable' }, timeline: null })
-  responses[`${ROOM}/timeline`] = found
+  responses[`${ROOM}/timeline`] = timelineResponse
   await archive.load()
   expect(archive).toMatchObject({ error: null, timeline: { comments: 3 }, isEmpty: false })
 })

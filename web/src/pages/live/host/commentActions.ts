@@ -3,12 +3,12 @@
 import type { LiveCommentView } from '../../../generated'
 import { t } from '../../../lib/texts.svelte'
 import type { LiveRoom } from '../room/room.svelte'
-import type { HostModeration, ModerationAct } from './moderation.svelte'
+import type { HostModeration, ModerationAction } from './moderation.svelte'
 
 export interface CommentAction {
   name: 'pin' | 'answer' | 'hide' | 'delete' | 'block'
   label: string
-  act: ModerationAct
+  command: ModerationAction
   /** The key that runs it while the focus is on the comment; actions with a key show in the row. */
   key?: string
   /** It needs a confirmation. */
@@ -25,15 +25,15 @@ export function actionsFor(room: CommentMarks, moderation: HostModeration, comme
   const pinned = room.pinned.some((pin) => pin.commentId === commentId)
   const blocked = moderation.isBlocked(comment)
   const actions: CommentAction[] = [
-    { name: 'pin', key: 'p', label: t(pinned ? 'livehost.unpin' : 'livehost.pin'), act: { k: 'mark', commentId, mark: 'PINNED', on: !pinned } },
-    { name: 'answer', key: 'a', label: t(answered ? 'livehost.reask' : 'livehost.answer'), act: { k: 'mark', commentId, mark: 'ANSWERED', on: !answered } },
-    { name: 'hide', key: 'h', label: t(hidden ? 'livehost.show' : 'livehost.hide'), act: { k: 'mark', commentId, mark: 'HIDDEN', on: !hidden } },
-    { name: 'block', label: t(blocked ? 'livehost.unblock' : 'livehost.block'), act: { k: 'block_sender', commentId, on: !blocked } },
-    { name: 'delete', label: t('livehost.delete'), act: { k: 'delete', commentId }, irreversible: true },
+    { name: 'pin', key: 'p', label: t(pinned ? 'livehost.unpin' : 'livehost.pin'), command: { k: 'mark', commentId, mark: 'PINNED', on: !pinned } },
+    { name: 'answer', key: 'a', label: t(answered ? 'livehost.reask' : 'livehost.answer'), command: { k: 'mark', commentId, mark: 'ANSWERED', on: !answered } },
+    { name: 'hide', key: 'h', label: t(hidden ? 'livehost.show' : 'livehost.hide'), command: { k: 'mark', commentId, mark: 'HIDDEN', on: !hidden } },
+    { name: 'block', label: t(blocked ? 'livehost.unblock' : 'livehost.block'), command: { k: 'block_sender', commentId, on: !blocked } },
+    { name: 'delete', label: t('livehost.delete'), command: { k: 'delete', commentId }, irreversible: true },
   ]
   // The audience does not see a hidden comment, so there is nothing to pin or to answer.
   const applicable = actions.filter(({ name }) => !(hidden && (name === 'pin' || name === 'answer')))
-  // Hosts cannot block themselves, and a closed room takes no comments anyway.
+  // Hosts cannot block themselves, and a closed room accepts no comments anyway.
   return applicable.filter(({ name }) => name !== 'block' || (room.state === 'open' && !room.isMine(comment)))
 }
 
@@ -53,9 +53,9 @@ export function buttonByArrowKey(event: KeyboardEvent, row: HTMLElement | undefi
 
 function buttonInRow(row: HTMLElement, step: number, column: number): HTMLElement | undefined {
   const rows = [...(row.closest('[role=log]')?.querySelectorAll<HTMLElement>('[data-comment-actions]') ?? [])]
-  const other = rows[rows.indexOf(row) + step]
-  if (!other) return undefined
-  const buttons = buttonsOf(other)
+  const nextRow = rows[rows.indexOf(row) + step]
+  if (!nextRow) return undefined
+  const buttons = buttonsOf(nextRow)
   return buttons[column] ?? buttons.at(-1)
 }
 

@@ -23,16 +23,16 @@ const room = {
   votes: new Map([['id-1', 2], ['id-3', 9], ['id-4', 5], ['id-5', 4], ['id-0', 7]]),
 }
 const moderation = { hidden: [comment(0), comment(4)] }
-const seen = (view: 'all' | 'top' | 'hidden'): string[] => commentsOf(room, view, moderation).map((one) => one.content)
+const contentsOf = (view: 'all' | 'top' | 'hidden'): string[] => commentsOf(room, view, moderation).map((comment) => comment.content)
 
 test('the view of all comments includes the hidden ones', () => {
-  expect(seen('all')).toEqual(['c1', 'c2', 'c3', 'c4', 'c5'])
-  expect(seen('hidden')).toEqual(['c0', 'c4'])
+  expect(contentsOf('all')).toEqual(['c1', 'c2', 'c3', 'c4', 'c5'])
+  expect(contentsOf('hidden')).toEqual(['c0', 'c4'])
 })
 
 test('the top view has the most upvoted first, answered ones last, and no hidden ones', () => {
-  expect(seen('top')).toEqual(['c5', 'c1', 'c3'])
-  expect(room.comments.map((one) => one.content)).toEqual(['c1', 'c2', 'c3', 'c4', 'c5'])
+  expect(contentsOf('top')).toEqual(['c5', 'c1', 'c3'])
+  expect(room.comments.map((comment) => comment.content)).toEqual(['c1', 'c2', 'c3', 'c4', 'c5'])
 })
 
 test('the URL of the overlay has only the settings that are not default', () => {
@@ -45,9 +45,9 @@ test('settings are stored, and invalid ones are the default', () => {
   expect(loadSettings()).toEqual(DEFAULTS)
   saveSettings({ ...DEFAULTS, size: 96, qr: true })
   expect(loadSettings()).toEqual({ ...DEFAULTS, size: 96, qr: true })
-  for (const odd of ['{"size":4000,"speed":"fast","names":1}', 'null', '{', '[]']) {
-    stored.set('zataku.overlay', odd)
-    expect(loadSettings(), odd).toEqual(DEFAULTS)
+  for (const invalid of ['{"size":4000,"speed":"fast","names":1}', 'null', '{', '[]']) {
+    stored.set('zataku.overlay', invalid)
+    expect(loadSettings(), invalid).toEqual(DEFAULTS)
   }
 })
 

@@ -1,7 +1,7 @@
 /**
- * The host's moderation of a room: acts, their log, blocked words and senders, and hidden comments.
+ * The host's moderation of a room: actions, their log, blocked words and senders, and hidden comments.
  *
- * Nothing is shown as done before the server has confirmed it. Each act is reported twice, by its response and over the
+ * Nothing is shown as done before the server has confirmed it. Each action is reported twice, by its response and over the
  * socket; the id of its log entry makes it count once.
  */
 
@@ -12,7 +12,7 @@ import { errorCode, errorText } from '../../../lib/errorText'
 import { has, t } from '../../../lib/texts.svelte'
 import { toast } from '../../../lib/toasts.svelte'
 
-export type ModerationAct = Api['POST /api/live/rooms/{room_id}/acts']['body']
+export type ModerationAction = Api['POST /api/live/rooms/{room_id}/acts']['body']
 
 /** The part of a room that moderation needs. */
 export interface ModeratedRoom {
@@ -61,9 +61,9 @@ export class HostModeration {
     return this.#resource.error
   }
 
-  /** True while an act on the same target is running. */
-  isBusy(act: ModerationAct): boolean {
-    return this.#busy.has(targetOf(act))
+  /** True while an action on the same target is running. */
+  isBusy(action: ModerationAction): boolean {
+    return this.#busy.has(targetOf(action))
   }
 
   /** True when the author was blocked for this comment. */
@@ -83,14 +83,14 @@ export class HostModeration {
     for (const entry of arrived) this.#apply(entry)
   }
 
-  /** Perform an act; true when it is done. A toast shows the error, or how to undo it. */
-  async act(act: ModerationAct): Promise<boolean> {
-    const target = targetOf(act)
+  /** Execute an action; true when it is done. A toast shows the error, or how to undo it. */
+  async execute(action: ModerationAction): Promise<boolean> {
+    const target = targetOf(action)
     if (this.#busy.has(target)) return false
     this.#busy = new Set([...this.#busy, target])
     try {
-      const done = await call('POST /api/live/rooms/{room_id}/acts', { path: { room_id: this.room.id }, body: act })
-      this.#confirm(act, done)
+      const result = await call('POST /api/live/rooms/{room_id}/acts', { path: { room_id: this.room.id }, body: action })
+      this.#confirm(action, result)
       return true
     } catch (error) {
       this.#showError(error)
@@ -100,13 +100,13 @@ export class HostModeration {
     }
   }
 
-  #confirm(act: ModerationAct, { entry }: LiveModerationResult): void {
+  #confirm(action: ModerationAction, { entry }: LiveModerationResult): void {
     if (entry) this.#receive(entry)
     // It had no effect: the sender was blocked for another comment, or this page is out of date.
     else void this.load()
-    const undo = entry && undoOf(act)
-    const key = entry ? `livehost.done.${entry.action}` : `livehost.already.${act.k}`
-    if (has(key)) toast(t(key), undo && { label: t('livehost.undo'), run: () => void this.act(undo) })
+    const undo = entry && undoOf(action)
+    const key = entry ? `livehost.done.${entry.action}` : `livehost.already.${action.k}`
+    if (has(key)) toast(t(key), undo && { label: t('livehost.undo'), run: () => void this.execute(undo) })
   }
 
   #showError(error: unknown): void {
@@ -144,7 +144,7 @@ export class HostModeration {
         if (!senders.some((sender) => sender.commentId === subject)) void this.load()
         return { senders: without(senders, subject) }
       case 'HIDE': {
-        const comment = this.#find(subject) ?? hidden.find((one) => one.commentId === subject)
+        const comment = this.#find(subject) ?? hidden.find((known) => known.commentId === subject)
         if (!comment) void this.load()
         return { hidden: [...without(hidden, subject), ...(comment ? [comment] : [])].sort(bySeq) }
       }
@@ -162,11 +162,11 @@ export class HostModeration {
 }
 
 function without<T extends { commentId: string }>(all: readonly T[], commentId: string): T[] {
-  return all.filter((one) => one.commentId !== commentId)
+  return all.filter((item) => item.commentId !== commentId)
 }
 
-function bySeq(one: LiveCommentView, other: LiveCommentView): number {
-  return one.seq < other.seq ? -1 : 1
+function bySeq(a: LiveCommentView, b: LiveCommentView): number {
+  return a.seq < b.seq ? -1 : 1
 }
 
 /** The log with one more entry, newest first. No entry quotes a deleted comment. */
@@ -177,14 +177,14 @@ function insertEntry(log: readonly LiveLogView[], entry: LiveLogView): LiveLogVi
   return [...later, entry, ...entries.slice(later.length)]
 }
 
-/** The target of an act; only one act on it runs at a time. */
-function targetOf(act: ModerationAct): string {
-  if ('commentId' in act) return act.commentId
-  return act.k === 'block_word' ? `word ${act.word}` : act.k
+/** The target of an action; only one action on it runs at a time. */
+function targetOf(action: ModerationAction): string {
+  if ('commentId' in action) return action.commentId
+  return action.k === 'block_word' ? `word ${action.word}` : action.k
 }
 
-/** The act that undoes another one; undefined for a deletion, and for the room's controls, which need none. */
-function undoOf(act: ModerationAct): ModerationAct | undefined {
-  if (act.k !== 'mark' && act.k !== 'block_word' && act.k !== 'block_sender') return undefined
-  return { ...act, on: false }
+/** The action that undoes another one; undefined for a deletion, and for the room's controls, which need none. */
+function undoOf(action: ModerationAction): ModerationAction | undefined {
+  if (action.k !== 'mark' && action.k !== 'block_word' && action.k !== 'block_sender') return undefined
+  return { ...action, on: false }
 }

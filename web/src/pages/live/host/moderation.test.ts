@@ -23,7 +23,7 @@ beforeAll(async () => {
   vi.stubGlobal('addEventListener', () => undefined)
   vi.stubGlobal('fetch', (_: string, { body, signal }: RequestInit) => new Promise((resolve, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason as Error))
-    const answer = (status: number, given: unknown): void => resolve(new Response(JSON.stringify(given), { status }))
+    const answer = (status: number, json: unknown): void => resolve(new Response(JSON.stringify(json), { status }))
     requests.push({ body: body && JSON.parse(body as string), answer })
   }))
   host = await importModules()
@@ -42,14 +42,14 @@ function comment(seq: number): LiveCommentView {
   return { commentId: `id-${seq}`, seq: String(seq).padStart(12, '0'), content: `c${seq}`, nickname: 'Ada', createdAt: '' }
 }
 
-function entry(logId: string, action: LiveLogView['action'], subject?: string, rest: Partial<LiveLogView> = {}): LiveLogView {
-  return { logId, at: `2025-11-16T00:00:0${logId}.000Z`, action, subject, ...rest }
+function entry(logId: string, action: LiveLogView['action'], subject?: string, fields: Partial<LiveLogView> = {}): LiveLogView {
+  return { logId, at: `2025-11-16T00:00:0${logId}.000Z`, action, subject, ...fields }
 }
 
-async function loadModeration(known: Partial<LiveHostView> = {}): Promise<HostModeration> {
+async function loadModeration(state: Partial<LiveHostView> = {}): Promise<HostModeration> {
   const moderation = new host.HostModeration(room)
   const loading = moderation.load()
-  answer(200, { log: [], words: [], senders: [], hidden: [], ...known })
+  answer(200, { log: [], words: [], senders: [], hidden: [], ...state })
   await loading
   return moderation
 }
@@ -58,11 +58,11 @@ function answer(status: number, body: unknown): void {
   requests.shift()!.answer(status, body)
 }
 
-const contents = (moderation: HostModeration): string[] => moderation.hidden.map((one) => one.content)
+const contents = (moderation: HostModeration): string[] => moderation.hidden.map((comment) => comment.content)
 
 test('an action reported by its response and over the socket counts once', async () => {
   const moderation = await loadModeration({ words: ['zebra'] })
-  const done = moderation.act({ k: 'block_word', word: 'Ape' })
+  const done = moderation.execute({ k: 'block_word', word: 'Ape' })
   expect(requests[0]!.body).toEqual({ k: 'block_word', word: 'Ape' })
   room.onModerated!(entry('1', 'BLOCK_WORD', 'ape'))
   answer(200, { entry: entry('1', 'BLOCK_WORD', 'ape') })
@@ -74,32 +74,32 @@ test('an action reported by its response and over the socket counts once', async
 
 test('an action shows only after its response, and is not sent twice at a time', async () => {
   const moderation = await loadModeration()
-  const act = { k: 'mark', commentId: 'id-2', mark: 'HIDDEN' } as const
-  const first = moderation.act(act)
-  expect(moderation.isBusy(act)).toBe(true)
-  expect(await moderation.act(act)).toBe(false)
+  const action = { k: 'mark', commentId: 'id-2', mark: 'HIDDEN' } as const
+  const first = moderation.execute(action)
+  expect(moderation.isBusy(action)).toBe(true)
+  expect(await moderation.execute(action)).toBe(false)
   expect(requests).toHaveLength(1)
   expect(moderation.hidden).toEqual([])
   answer(200, { entry: entry('1', 'HIDE', 'id-2') })
   await first
   expect(contents(moderation)).toEqual(['c2'])
-  expect(moderation.isBusy(act)).toBe(false)
+  expect(moderation.isBusy(action)).toBe(false)
 })
 
 test('a late response does not revert a later undo', async () => {
   const moderation = await loadModeration()
-  const hidden = moderation.act({ k: 'mark', commentId: 'id-2', mark: 'HIDDEN' })
+  const hidden = moderation.execute({ k: 'mark', commentId: 'id-2', mark: 'HIDDEN' })
   room.onModerated!(entry('1', 'HIDE', 'id-2'))
   room.onModerated!(entry('2', 'SHOW', 'id-2'))
   answer(200, { entry: entry('1', 'HIDE', 'id-2') })
   await hidden
   expect(moderation.hidden).toEqual([])
-  expect(moderation.log.map((one) => one.logId)).toEqual(['2', '1'])
+  expect(moderation.log.map((entry) => entry.logId)).toEqual(['2', '1'])
 })
 
 test('hiding is undone from the toast', async () => {
   const moderation = await loadModeration()
-  const hidden = moderation.act({ k: 'mark', commentId: 'id-2', mark: 'HIDDEN', on: true })
+  const hidden = moderation.execute({ k: 'mark', commentId: 'id-2', mark: 'HIDDEN', on: true })
   answer(200, { entry: entry('1', 'HIDE', 'id-2') })
   await hidden
   expect(host.toasts.at(-1)!.action!.label).toBe('Undo')
@@ -112,30 +112,30 @@ test('hiding is undone from the toast', async () => {
 
 test('a deletion has no undo, and the comment’s text leaves the log', async () => {
   const moderation = await loadModeration({ log: [entry('1', 'PIN', 'id-2', { about: 'c2' })], hidden: [comment(2)] })
-  const deleted = moderation.act({ k: 'delete', commentId: 'id-2' })
+  const deleted = moderation.execute({ k: 'delete', commentId: 'id-2' })
   answer(200, { entry: entry('2', 'DELETE', 'id-2') })
   await deleted
   expect(host.toasts.at(-1)).toMatchObject({ text: 'Deleted', action: undefined })
   expect(moderation.hidden).toEqual([])
-  expect(moderation.log.map((one) => one.about)).toEqual([undefined, undefined])
+  expect(moderation.log.map((entry) => entry.about)).toEqual([undefined, undefined])
 })
 
 test('a rejected action shows its error and changes nothing', async () => {
   const moderation = await loadModeration()
-  const pinned = moderation.act({ k: 'mark', commentId: 'id-1', mark: 'PINNED' })
+  const pinned = moderation.execute({ k: 'mark', commentId: 'id-1', mark: 'PINNED' })
   answer(409, { error: { code: 'too_many_pins', message: '', details: { most: 5 } } })
   expect(await pinned).toBe(false)
   expect(host.toasts.at(-1)!.text).toBe('Up to 5 comments can be pinned. Unpin one first.')
   expect(moderation.log).toEqual([])
-  const away = moderation.act({ k: 'pause' })
+  const paused = moderation.execute({ k: 'pause' })
   answer(403, { error: { code: 'not_the_host', message: '', details: {} } })
-  expect(await away).toBe(false)
+  expect(await paused).toBe(false)
   expect(host.toasts.at(-1)!.text).toBe('Only the host can do that.')
 })
 
 test('blocking a blocked sender says so, and the state is loaded again', async () => {
   const moderation = await loadModeration()
-  const blocked = moderation.act({ k: 'block_sender', commentId: 'id-3' })
+  const blocked = moderation.execute({ k: 'block_sender', commentId: 'id-3' })
   answer(200, {})
   expect(await blocked).toBe(true)
   expect(host.toasts.at(-1)).toMatchObject({ text: "They're blocked already", action: undefined })
@@ -159,7 +159,7 @@ test('an entry that arrives while the state loads is not lost to an older respon
   room.onModerated!(entry('2', 'BLOCK_WORD', 'late'))
   answer(200, { log: [entry('1', 'BLOCK_WORD', 'early')], words: ['early'], senders: [], hidden: [] })
   await vi.waitFor(() => expect(moderation.words).toEqual(['early', 'late']))
-  expect(moderation.log.map((one) => one.logId)).toEqual(['2', '1'])
+  expect(moderation.log.map((entry) => entry.logId)).toEqual(['2', '1'])
 })
 
 test('of two concurrent loads the later response counts, with the entries that arrived during either', async () => {
@@ -196,7 +196,7 @@ test('a failed load keeps the known state, and can be requested again', async ()
 
 test('the actions of a comment are labelled by their effect', async () => {
   const moderation = await loadModeration({ senders: [{ commentId: 'id-2', at: '' }] })
-  const room = { state: 'open' as const, pinned: [comment(2)], answered: new Set(['id-2']), hidden: new Set(['id-3']), isMine: (one: LiveCommentView) => one.seq === comment(3).seq }
+  const room = { state: 'open' as const, pinned: [comment(2)], answered: new Set(['id-2']), hidden: new Set(['id-3']), isMine: (mine: LiveCommentView) => mine.seq === comment(3).seq }
   const labels = (seq: number): string[] => host.actionsFor(room, moderation, comment(seq)).map((action) => action.label)
   expect(labels(1)).toEqual(['Pin', 'Mark answered', 'Hide', 'Block sender', 'Delete'])
   expect(labels(2)).toEqual(['Unpin', 'Mark unanswered', 'Hide', 'Unblock', 'Delete'])
@@ -205,7 +205,7 @@ test('the actions of a comment are labelled by their effect', async () => {
   // In a closed room there is no one to block.
   expect(host.actionsFor({ ...room, state: 'closed' }, moderation, comment(1)).map((action) => action.name)).not.toContain('block')
   const [pin, , , block, remove] = host.actionsFor(room, moderation, comment(2))
-  expect(pin!.act).toEqual({ k: 'mark', commentId: 'id-2', mark: 'PINNED', on: false })
-  expect(block!.act).toEqual({ k: 'block_sender', commentId: 'id-2', on: false })
+  expect(pin!.command).toEqual({ k: 'mark', commentId: 'id-2', mark: 'PINNED', on: false })
+  expect(block!.command).toEqual({ k: 'block_sender', commentId: 'id-2', on: false })
   expect(remove!.irreversible).toBe(true)
 })

@@ -1,4 +1,4 @@
-/** Shared by the tests of live rooms: a room whose server is played by the test. */
+/** Fixtures of the tests of live rooms: a room with a fake server. */
 
 import { afterEach, beforeEach, vi } from 'vitest'
 import type { LiveCommentView, LiveEvent, LiveRoomView, LiveSnapshot } from '../../../generated'
@@ -66,9 +66,9 @@ export async function enter({ mine = false } = {}): Promise<LiveRoom> {
 }
 
 /** The server welcomes the socket and sends a snapshot of the room. */
-export function confirmJoin(comments: LiveCommentView[], rest: Partial<LiveSnapshot> = {}, epoch = 1): FakeSocket {
+export function confirmJoin(comments: LiveCommentView[], fields: Partial<LiveSnapshot> = {}, epoch = 1): FakeSocket {
   const socket = FakeSocket.last.welcome()
-  const snapshot = { room: ROOM, comments, ...rest }
+  const snapshot = { room: ROOM, comments, ...fields }
   socket.deliver({ t: 'joined', id: socket.lastSent('join').id, to: 'live/A', channel: 1, at: { epoch, seq: 0 }, snapshot, here: 2 })
   return socket
 }

@@ -7,9 +7,9 @@ import {
 
 useFakeServer()
 
-const after = (place: number): string => `/api/live/rooms/A/comments?after=${seq(place)}`
-const before = (place: string): string => `/api/live/rooms/A/comments?before=${place}`
-const OFFLINE = new TypeError('away')
+const urlAfter = (position: number): string => `/api/live/rooms/A/comments?after=${seq(position)}`
+const urlBefore = (position: string): string => `/api/live/rooms/A/comments?before=${position}`
+const OFFLINE = new TypeError('offline')
 
 test('comments are shown in order and once', async () => {
   const room = await enter()
@@ -33,8 +33,8 @@ test('a reconnected page resumes after the last comment, and missed comments app
 
 test('comments beyond the snapshot are fetched, and new ones during that leave no gap', async () => {
   const room = await enter()
-  responses[after(1)] = [{ comments: [comment(2), comment(3)], more: true }]
-  responses[after(3)] = [{ comments: [comment(4)] }]
+  responses[urlAfter(1)] = [{ comments: [comment(2), comment(3)], more: true }]
+  responses[urlAfter(3)] = [{ comments: [comment(4)] }]
   const socket = confirmJoin([comment(1)], { more: true })
   deliverEvents(socket, 0, commented(5))
   expect(contents(room)).toEqual(['c1'])
@@ -43,7 +43,7 @@ test('comments beyond the snapshot are fetched, and new ones during that leave n
 
 test('a gap that cannot be fetched is tried again, and nothing is shown beyond it', async () => {
   const room = await enter()
-  responses[after(1)] = [OFFLINE, { comments: [comment(2)] }]
+  responses[urlAfter(1)] = [OFFLINE, { comments: [comment(2)] }]
   const socket = confirmJoin([comment(1)], { more: true })
   deliverEvents(socket, 0, commented(3))
   await vi.advanceTimersByTimeAsync(100)
@@ -56,7 +56,7 @@ test('a gap that cannot be fetched is tried again, and nothing is shown beyond i
 test('a new snapshot with the latest comments alone is filled up from the last known one', async () => {
   const room = await enter()
   const socket = confirmJoin([comment(1)])
-  responses[after(1)] = [{ comments: [comment(2), comment(3)] }]
+  responses[urlAfter(1)] = [{ comments: [comment(2), comment(3)] }]
   socket.deliver({ t: 'snapshot', to: 'live/A', at: { epoch: 2, seq: 0 }, snapshot: { room: ROOM, comments: [comment(3), comment(4)], earlier: true } })
   expect(contents(room)).toEqual(['c1'])
   await vi.waitFor(() => expect(contents(room)).toEqual(['c1', 'c2', 'c3', 'c4']))
@@ -88,7 +88,7 @@ test('a restored comment from before the loaded range is not shown until that is
   const socket = confirmJoin([comment(5)], { earlier: true, standing: { gone: ['id-2'] } })
   deliverEvents(socket, 0, { k: 'back', comment: comment(2) })
   expect(contents(room)).toEqual(['c5'])
-  responses[before(seq(5))] = [{ comments: [comment(1), comment(2), comment(3), comment(4)] }]
+  responses[urlBefore(seq(5))] = [{ comments: [comment(1), comment(2), comment(3), comment(4)] }]
   await room.loadEarlier()
   expect(contents(room)).toEqual(['c1', 'c2', 'c3', 'c4', 'c5'])
   expect(room.hasEarlier).toBe(false)
@@ -181,7 +181,7 @@ test('a sender can take their comment back for a minute', async () => {
   deliverEvents(socket, 0, { k: 'commented', comment: comment(2, 'hello') })
   reply(socket, comment(2, 'hello'))
   await posting
-  expect(room.comments.map((one) => [room.isMine(one), room.canRetract(one)])).toEqual([[false, false], [true, true]])
+  expect(room.comments.map((own) => [room.isMine(own), room.canRetract(own)])).toEqual([[false, false], [true, true]])
   vi.setSystemTime(NOW + 60_000)
   expect(room.canRetract(comment(2))).toBe(false)
   vi.setSystemTime(NOW + 59_000)
@@ -195,7 +195,7 @@ test('a sender can take their comment back for a minute', async () => {
 test('a room that was closed during an outage shows the missed comments and ends', async () => {
   const room = await enter()
   const socket = confirmJoin([comment(1)])
-  responses[after(1)] = [{ comments: [comment(2, 'bye')] }]
+  responses[urlAfter(1)] = [{ comments: [comment(2, 'bye')] }]
   const closedAt = '2026-11-16T09:00:00.000Z'
   responses['/api/live/rooms/A'] = [{ ...ROOM, status: 'CLOSED', closedAt }]
   socket.deliver({ t: 'gone', to: 'live/A', error: { code: 'room_closed', message: '', details: {} } })
@@ -218,8 +218,8 @@ test('a page that receives the closing of the room has everything and requests n
 test('a closed room is read without a socket, the latest first', async () => {
   responses['/api/live/rooms/A'] = []
   responses['/api/live/rooms/A/standing'] = [{ votes: { 'id-9': 2 } }]
-  responses[before('999999999999')] = [{ comments: [comment(8), comment(9)], more: true }]
-  responses[before(seq(8))] = [{ comments: [comment(7)] }]
+  responses[urlBefore('999999999999')] = [{ comments: [comment(8), comment(9)], more: true }]
+  responses[urlBefore(seq(8))] = [{ comments: [comment(7)] }]
   const { LiveRoom } = await import('./room.svelte')
   responses['/api/live/rooms/A'] = [{ ...ROOM, status: 'CLOSED' }]
   const room = new LiveRoom('A')

@@ -20,5 +20,5 @@ export function commentsOf(room: RoomComments, view: View, moderation: { readonl
   const votes = (comment: LiveCommentView): number => room.votes.get(comment.commentId) ?? 0
   const answered = (comment: LiveCommentView): number => Number(room.answered.has(comment.commentId))
   const upvoted = room.comments.filter((comment) => votes(comment) > 0 && !room.hidden.has(comment.commentId))
-  return upvoted.sort((one, other) => answered(one) - answered(other) || votes(other) - votes(one))
+  return upvoted.sort((a, b) => answered(a) - answered(b) || votes(b) - votes(a))
 }
