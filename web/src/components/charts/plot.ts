@@ -2,6 +2,7 @@
 
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { number } from '../../lib/formats'
 
 export interface Series {
   label: string
@@ -11,7 +12,7 @@ export interface Series {
 export interface PlotOptions {
   times: readonly number[]
   series: readonly Series[]
-  format: (value: number) => string
+  digits: number
   height: number
   language: string
   onhover: (at: number | null) => void
@@ -45,8 +46,8 @@ export function createPlot(container: HTMLElement, settings: PlotOptions): Plot 
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 8 } },
       scales: { y: { range: (_chart, low, high) => uPlot.rangeNum(Math.min(0, low ?? 0), Math.max(high ?? 1, 1), 0.1, true) } },
       axes: [
-        { ...axis(), size: 28, grid: { show: false }, values: (_chart, splits) => splits.map(timeFormatter(settings.language, settings.times)), incrs: TIME_STEPS, space: 84 },
-        { ...axis(), size: (_chart, values) => 12 + Math.max(24, ...(values ?? []).map((text) => widthOf(text, font))), values: (_chart, splits) => splits.map(settings.format), space: 36 },
+        { ...axis(), size: 28, grid: { show: false }, values: timeLabels, incrs: TIME_STEPS, space: 84 },
+        { ...axis(), size: (_chart, values) => 12 + Math.max(24, ...(values ?? []).map((text) => widthOf(text, font))), values: (_chart, splits) => splits.map((value) => number(value, settings.digits)), incrs: valueSteps(settings.digits), space: 36 },
       ],
       series: [{}, ...settings.series.map((line, at) => ({
         label: line.label, stroke: colours[COLOURS[at]!]!, width: 2.5, dash: DASHES[at]!, points: { show: settings.times.length < 2 },
@@ -56,6 +57,12 @@ export function createPlot(container: HTMLElement, settings: PlotOptions): Plot 
         setCursor: [(drawn) => settings.onhover(drawn.cursor.idx ?? null)],
       },
     }
+  }
+
+  /** The labels of the time axis. Of a span shorter than the smallest step, uPlot may place the only one beyond the end. */
+  function timeLabels(drawn: uPlot, splits: number[]): string[] {
+    const format = timeFormatter(settings.language, settings.times)
+    return splits.map((at) => (at > (drawn.scales.x?.max ?? Infinity) ? '' : format(at)))
   }
 
   function axis(): uPlot.Axis {
@@ -72,6 +79,11 @@ export function createPlot(container: HTMLElement, settings: PlotOptions): Plot 
   }
 }
 
+/** Distances between the labels of the value axis: none is so small that two labels are rounded to the same number. */
+function valueSteps(digits: number): number[] {
+  return Array.from({ length: 12 }, (_, power) => [1, 2, 5].map((step) => step * 10 ** (power - digits))).flat()
+}
+
 function columns(times: readonly number[], series: readonly Series[]): uPlot.AlignedData {
   return [[...times], ...series.map((line) => [...line.values])]
 }
@@ -85,7 +97,7 @@ function drawLabels(chart: uPlot, ink: string, font: string): void {
     const last = values.findLastIndex((value) => value !== null && value !== undefined)
     const y = last < 0 ? null : chart.valToPos(values[last] as number, 'y', true)
     return { label: String(line.label), y }
-  }).filter((end): end is { label: string; y: number } => end.y !== null).sort((one, other) => one.y - other.y)
+  }).filter((end): end is { label: string; y: number } => end.y !== null).sort((a, b) => a.y - b.y)
 
   const apart = LABEL_HEIGHT * ratio
   ends.forEach((end, at) => { if (at > 0) end.y = Math.max(end.y, ends[at - 1]!.y + apart) })
