@@ -1,6 +1,6 @@
 /** Numbers, dates, durations and lists in the page's language. */
 
-import { intl, language } from './texts.svelte'
+import { intl, language, t } from './texts.svelte'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -51,7 +51,7 @@ export function timeOfDay(ms: number): string {
   return dateTimeFormat({ hour: 'numeric', minute: '2-digit' }).format(ms)
 }
 
-/** A relative time: "3 minutes ago", "yesterday"; the date when it is more than a month away. */
+/** A relative time: "just now", "3 minutes ago", "yesterday"; the date when it is more than a month away. */
 export function ago(ms: number, now: number = Date.now()): string {
   const distance = ms - now
   if (Math.abs(distance) > 30 * DAY) return date(ms)
@@ -59,7 +59,7 @@ export function ago(ms: number, now: number = Date.now()): string {
   for (const [length, unit] of UNITS) {
     if (Math.abs(distance) >= length) return relative.format(Math.trunc(distance / length), unit)
   }
-  return relative.format(0, 'second')
+  return t('shell.justNow')
 }
 
 /** A duration in its two largest units: "3 days, 4 hr". */

@@ -66,5 +66,5 @@ test('times and sizes have the unit that keeps them short', async () => {
   expect([0, 0.0004, 0.5, 1234.5].map((value) => dollars(value))).toEqual(['$0.00', '$0.0004', '$0.50', '$1,234.50'])
   expect(dollars(0.125, 3)).toBe('$0.125')
   const now = Date.UTC(2026, 10, 16)
-  expect([0, 59_000, 3 * 60_000, 26 * 3_600_000].map((past) => ago(now - past, now))).toEqual(['now', 'now', '3 minutes ago', 'yesterday'])
+  expect([0, 59_000, 3 * 60_000, 26 * 3_600_000].map((past) => ago(now - past, now))).toEqual(['just now', 'just now', '3 minutes ago', 'yesterday'])
 })
