@@ -49,27 +49,29 @@ def test_two_browsers_continue_after_the_server_was_killed(browser: Browser, ser
     expect(phone.page.get_by_role("heading", name="型の話をしよう")).to_be_visible()
     post_comment(phone.page, "hello from the phone")
     post_comment(page, "hello from the stage")
-    for it in (page, phone.page):
-        expect_comments(it, "hello from the phone", "hello from the stage")
+    for open_page in (page, phone.page):
+        expect_comments(open_page, "hello from the phone", "hello from the stage")
 
     servers[-1].kill()
-    for it in (page, phone.page):
-        expect(it.get_by_text("Reconnecting. Your text is safe")).to_be_visible()
+    for open_page in (page, phone.page):
+        expect(open_page.get_by_text("Reconnecting. Your text is safe")).to_be_visible()
     phone.page.get_by_label("Comment", exact=True).fill("written while offline")
     servers.append(servers[-1].restarted())
-    for it in (page, phone.page):
-        expect(it.get_by_text("Reconnecting. Your text is safe")).to_be_hidden()
+    for open_page in (page, phone.page):
+        expect(open_page.get_by_text("Reconnecting. Your text is safe")).to_be_hidden()
     expect(phone.page.get_by_label("Comment", exact=True)).to_have_value("written while offline")
     phone.page.get_by_role("button", name="Send", exact=True).click()
     post_comment(page, "we are back")
-    for it in (page, phone.page):
-        expect_comments(it, "hello from the phone", "hello from the stage", "written while offline", "we are back")
+    for open_page in (page, phone.page):
+        expect_comments(
+            open_page, "hello from the phone", "hello from the stage", "written while offline", "we are back"
+        )
 
     page.get_by_role("button", name="End the room").click()
     page.get_by_role("dialog").get_by_role("button", name="End it").click()
-    for it in (page, phone.page):
-        expect(it.get_by_text("This room has ended.").first).to_be_visible()
-        expect(it.get_by_label("Comment", exact=True)).to_have_count(0)
+    for open_page in (page, phone.page):
+        expect(open_page.get_by_text("This room has ended.").first).to_be_visible()
+        expect(open_page.get_by_label("Comment", exact=True)).to_have_count(0)
     host.close()
     phone.close()
 

@@ -63,10 +63,10 @@ async def test_a_comment_that_races_with_the_close_is_stored_and_delivered_or_re
         await racing
         assert set(refused) == {"room_closed"}
         stored = await stored_comments(client, room)
-        assert {it["commentId"] for it in stored} == acknowledged
-        for it in (*clients, client):
-            await it.wait_until(lambda it=it: it.closed)
-            assert it.comments == stored
+        assert {comment["commentId"] for comment in stored} == acknowledged
+        for reader in (*clients, client):
+            await reader.wait_until(lambda reader=reader: reader.closed)
+            assert reader.comments == stored
         with pytest.raises(ServerError, match="room_closed"):
             await clients[0].call("POST", f"/api/live/rooms/{room}/comments", {"k": "comment", "content": "late"})
         with pytest.raises(ServerError, match="room_closed"):
@@ -79,12 +79,16 @@ async def test_a_client_that_was_away_for_a_minute_gets_every_comment_once_and_i
     client, room = host
     async with connected_clients(client.url, room, 45) as clients:
         away = clients.pop()
-        await asyncio.gather(*(it.post_comment(f"before {number}") for number, it in enumerate(clients)))
+        await asyncio.gather(*(sender.post_comment(f"before {number}") for number, sender in enumerate(clients)))
         await away.wait_until(lambda: len(away.comments) == 44)
         await away.disconnect()
         for second in range(3):
             await asyncio.gather(
-                *(it.post_comment(f"{second} {number} {n}") for n in range(4) for number, it in enumerate(clients))
+                *(
+                    sender.post_comment(f"{second} {number} {n}")
+                    for n in range(4)
+                    for number, sender in enumerate(clients)
+                )
             )
             server.advance_clock(20)
         await client.execute({"k": "delete", "commentId": client.comments[50]["commentId"]})
@@ -93,23 +97,23 @@ async def test_a_client_that_was_away_for_a_minute_gets_every_comment_once_and_i
         while away.more:
             page = await away.call("GET", f"/api/live/rooms/{room}/comments?after={away.comments[-1]['seq']}")
             away.apply_page(page)
-        await asyncio.gather(*(it.post_comment(f"after {number}") for number, it in enumerate(clients)))
+        await asyncio.gather(*(sender.post_comment(f"after {number}") for number, sender in enumerate(clients)))
         stored = await stored_comments(client, room)
         assert len(stored) == 44 + 3 * 4 * 44 + 44 - 1
-        for it in (away, *clients):
-            await it.wait_until(lambda it=it: len(it.remaining_comments) == len(stored))
-            assert it.remaining_comments == stored
+        for reader in (away, *clients):
+            await reader.wait_until(lambda reader=reader: len(reader.remaining_comments) == len(stored))
+            assert reader.remaining_comments == stored
 
 
 async def test_reactions_are_delivered_together_and_limited_by_client(host: tuple[SocketClient, str]) -> None:
     client, room = host
     async with connected_clients(client.url, room, 10) as clients:
-        await asyncio.gather(*(it.react("clap") for it in clients for _ in range(3)))
-        await client.wait_until(lambda: sum(it.get("clap", 0) for it in client.transient_events) == 30)
+        await asyncio.gather(*(sender.react("clap") for sender in clients for _ in range(3)))
+        await client.wait_until(lambda: sum(event.get("clap", 0) for event in client.transient_events) == 30)
         assert len(client.transient_events) <= 6
         await asyncio.gather(*(clients[0].react("lol") for _ in range(50)))
         await clients[0].post_comment("done")
-        await client.wait_until(lambda: sum(it.get("lol", 0) for it in client.transient_events) >= 2)
-        assert sum(it.get("lol", 0) for it in client.transient_events) <= 10
+        await client.wait_until(lambda: sum(event.get("lol", 0) for event in client.transient_events) >= 2)
+        assert sum(event.get("lol", 0) for event in client.transient_events) <= 10
     standing = await client.call("GET", f"/api/live/rooms/{room}/standing")
     assert standing["reactions"]["clap"] == 30

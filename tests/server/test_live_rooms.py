@@ -20,8 +20,6 @@ from zataku.table import Entity
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 UNKNOWN_ID = "00000000-0000-4000-8000-000000000000"
-
-
 ADDRESSES = (f"192.0.2.{number}" for number in count(1))
 
 
@@ -65,22 +63,22 @@ async def stored_items(application: Application) -> list[Entity]:
     return [item for table in (comments, moderation) async for item in store.scan(table)]
 
 
-def code(response: httpx.Response) -> tuple[int, str]:
+def status_and_code(response: httpx.Response) -> tuple[int, str]:
     return response.status_code, response.json()["error"]["code"]
 
 
 async def test_a_code_finds_its_room_while_it_is_open(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
     room = await open_room(host)
     rooms = (await guest.get(f"/api/live/codes/{room['code']}")).json()["rooms"]
-    assert [(found["roomId"], found["mine"]) for found in rooms] == [(room["roomId"], False)]
+    assert [(view["roomId"], view["mine"]) for view in rooms] == [(room["roomId"], False)]
     closed = (await host.post(f"/api/live/rooms/{room['roomId']}/close")).json()
     assert (closed["status"], closed.get("code"), bool(closed["closedAt"])) == ("CLOSED", None, True)
-    assert code(await guest.get(f"/api/live/codes/{room['code']}")) == (404, "no_such_code")
+    assert status_and_code(await guest.get(f"/api/live/codes/{room['code']}")) == (404, "no_such_code")
 
 
 @pytest.mark.parametrize("number", ["12345", "1234567", "012345", "abcdef", "１２３４５６"])
 async def test_a_malformed_code_is_refused(guest: httpx.AsyncClient, number: str) -> None:
-    assert code(await guest.get(f"/api/live/codes/{number}"))[0] == 400
+    assert status_and_code(await guest.get(f"/api/live/codes/{number}"))[0] == 400
 
 
 @pytest.mark.parametrize(
@@ -107,7 +105,7 @@ async def test_an_invalid_comment_is_refused_and_nothing_is_stored(
     room = await open_room(host)
     before = await stored_items(application)
     response = await guest.post(f"/api/live/rooms/{room['roomId']}/comments", json=body)
-    assert code(response) == (400, "invalid")
+    assert status_and_code(response) == (400, "invalid")
     assert await stored_items(application) == before
 
 
@@ -115,17 +113,17 @@ async def test_an_invalid_comment_is_refused_and_nothing_is_stored(
     "body", [{}, {"name": ""}, {"name": "x" * 101}, {"name": "a\tb"}, {"name": "a", "hostId": "x"}]
 )
 async def test_an_invalid_room_is_refused(host: httpx.AsyncClient, body: Any) -> None:
-    assert code(await host.post("/api/live/rooms", json=body)) == (400, "invalid")
+    assert status_and_code(await host.post("/api/live/rooms", json=body)) == (400, "invalid")
     assert (await host.get("/api/live/rooms")).json()["rooms"] == []
 
 
 async def test_every_request_to_an_unknown_room_is_not_found(guest: httpx.AsyncClient) -> None:
     room = f"/api/live/rooms/{UNKNOWN_ID}"
     for path in ("", "/comments", "/standing", "/moderation"):
-        assert code(await guest.get(room + path)) == (404, "no_such_room")
+        assert status_and_code(await guest.get(room + path)) == (404, "no_such_room")
     comment = {"k": "comment", "content": "hello?"}
     for path, body in (("/comments", comment), ("/acts", {"k": "pause"}), ("/close", None)):
-        assert code(await guest.post(room + path, json=body)) == (404, "no_such_room")
+        assert status_and_code(await guest.post(room + path, json=body)) == (404, "no_such_room")
 
 
 async def test_a_flood_of_comments_is_rate_limited(
@@ -137,7 +135,7 @@ async def test_a_flood_of_comments_is_rate_limited(
     ]
     refused = [response for response in responses if response.status_code == 429]
     assert len(refused) >= 2
-    assert all(code(response) == (429, "too_many_requests") for response in refused)
+    assert all(status_and_code(response) == (429, "too_many_requests") for response in refused)
     assert all(int(response.headers["retry-after"]) >= 1 for response in refused)
     assert len(await read_comments(host, room)) == 8 - len(refused)
 
@@ -147,7 +145,7 @@ async def test_slow_mode_says_how_long_to_wait(host: httpx.AsyncClient, guest: h
     assert (await moderate(host, room, k="slow", seconds=60)).json()["entry"]["action"] == "SLOW"
     await post_comment(guest, room, "first")
     response = await guest.post(f"/api/live/rooms/{room}/comments", json={"k": "comment", "content": "second"})
-    assert code(response) == (429, "slow_mode")
+    assert status_and_code(response) == (429, "slow_mode")
     assert 55 <= int(response.headers["retry-after"]) <= 60
     assert (await guest.get(f"/api/live/rooms/{room}")).json()["slowModeSeconds"] == 60
 
@@ -163,9 +161,9 @@ async def test_only_the_host_moderates_and_reads_the_log(
         {"k": "mark", "commentId": comment, "mark": "HIDDEN"},
         {"k": "delete", "commentId": comment},
     ):
-        assert code(await moderate(guest, room, **action)) == (403, "not_the_host")
-    assert code(await guest.get(f"/api/live/rooms/{room}/moderation")) == (403, "not_the_host")
-    assert code(await guest.post(f"/api/live/rooms/{room}/close")) == (403, "not_the_host")
+        assert status_and_code(await moderate(guest, room, **action)) == (403, "not_the_host")
+    assert status_and_code(await guest.get(f"/api/live/rooms/{room}/moderation")) == (403, "not_the_host")
+    assert status_and_code(await guest.post(f"/api/live/rooms/{room}/close")) == (403, "not_the_host")
     assert await stored_items(application) == before
 
 
@@ -184,7 +182,7 @@ async def test_only_the_host_moderates_and_reads_the_log(
 )
 async def test_an_invalid_moderation_action_is_refused(host: httpx.AsyncClient, action: dict[str, Any]) -> None:
     room = (await open_room(host))["roomId"]
-    assert code(await moderate(host, room, **action)) == (400, "invalid")
+    assert status_and_code(await moderate(host, room, **action)) == (400, "invalid")
     assert (await host.get(f"/api/live/rooms/{room}/moderation")).json()["log"] == []
 
 
@@ -218,13 +216,13 @@ async def test_comments_of_a_closed_room_can_be_moderated_and_deleted(
     assert (await moderate(host, room, k="mark", commentId=ids[0], mark="HIDDEN")).json()["entry"]["action"] == "HIDE"
     assert (await moderate(host, room, k="mark", commentId=ids[0], mark="HIDDEN")).json() == {}
     assert (await moderate(host, room, k="delete", commentId=ids[1])).json()["entry"]["action"] == "DELETE"
-    assert code(await moderate(host, room, k="pause")) == (409, "room_closed")
-    assert code(await moderate(guest, room, k="delete", commentId=ids[2])) == (403, "not_the_host")
+    assert status_and_code(await moderate(host, room, k="pause")) == (409, "room_closed")
+    assert status_and_code(await moderate(guest, room, k="delete", commentId=ids[2])) == (403, "not_the_host")
     deleted = await guest.delete(f"/api/live/rooms/{room}/comments/{ids[2]}")
     assert deleted.json() == {"k": "gone", "commentId": ids[2], "deleted": True}
     assert (await read_comments(host, room), await read_comments(guest, room)) == (["one"], [])
     late = await guest.post(f"/api/live/rooms/{room}/comments", json={"k": "comment", "content": "late"})
-    assert code(late) == (409, "room_closed")
+    assert status_and_code(late) == (409, "room_closed")
 
 
 async def test_each_caller_upvotes_a_question_once(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
@@ -232,9 +230,12 @@ async def test_each_caller_upvotes_a_question_once(host: httpx.AsyncClient, gues
     question = (await post_comment(guest, room, "why?"))["commentId"]
     path = f"/api/live/rooms/{room}/comments/{question}/upvote"
     assert [(await client.post(path)).json()["votes"] for client in (host, guest)] == [1, 2]
-    assert code(await guest.post(path)) == (409, "already_upvoted")
+    assert status_and_code(await guest.post(path)) == (409, "already_upvoted")
     assert (await guest.get(f"/api/live/rooms/{room}/standing")).json()["votes"] == {question: 2}
-    assert code(await guest.post(f"/api/live/rooms/{room}/comments/{uuid4()}/upvote")) == (404, "no_such_comment")
+    assert status_and_code(await guest.post(f"/api/live/rooms/{room}/comments/{uuid4()}/upvote")) == (
+        404,
+        "no_such_comment",
+    )
 
 
 async def test_comments_are_paged_forwards_and_backwards(host: httpx.AsyncClient) -> None:
@@ -243,7 +244,7 @@ async def test_comments_are_paged_forwards_and_backwards(host: httpx.AsyncClient
     assert await read_comments(host, room, after=posted[1]["seq"]) == ["2", "3"]
     assert await read_comments(host, room, before=posted[2]["seq"]) == ["0", "1"]
     response = await host.get(f"/api/live/rooms/{room}/comments", params={"before": "x"})
-    assert code(response)[0] == 400
+    assert status_and_code(response)[0] == 400
 
 
 async def test_connections_are_stored_until_they_leave_the_room(
