@@ -1,4 +1,4 @@
-"""Requests and items that DynamoDB refuses before it looks at stored items; every store raises the same errors."""
+"""Checks of requests and items that DynamoDB refuses before it reads stored items, the same on every store."""
 
 from collections.abc import Sequence
 
@@ -98,8 +98,13 @@ def check_transaction(writes: Sequence[TransactWrite], token: str | None) -> Non
         raise BadInput("The transaction is empty. Give it at least one write.")
     if len(writes) > TRANSACTION_ITEMS:
         raise TooManyItems(f"The transaction names {len(writes)} items; {TRANSACTION_ITEMS} are allowed. Split it.")
+    check_token(token)
+
+
+def check_token(token: str | None) -> None:
+    """Raise for an idempotency token that is empty or too long."""
     if token is not None and not 1 <= len(token) <= TOKEN_CHARACTERS:
-        raise BadInput(f"An idempotency token has 1 to {TOKEN_CHARACTERS} characters, not {len(token)}. Shorten it.")
+        raise BadInput(f"An idempotency token has 1 to {TOKEN_CHARACTERS} characters, not {len(token)}. Change it.")
 
 
 def check_transaction_size(size: int) -> None:

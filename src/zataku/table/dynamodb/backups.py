@@ -7,10 +7,11 @@ from typing import Any, cast
 from msgspec import Struct
 
 from zataku.clock import Clock
-from zataku.table.backend.errors import BadInput, LacksCapability, SchemaRefused, StoreUnreachable, TableError
+from zataku.table.backend.errors import BadInput, LacksCapability, StoreUnreachable, TableError
 from zataku.table.backend.port import Progress
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.client import Client, Response
+from zataku.table.dynamodb.tables.description import describe_table
 from zataku.table.dynamodb.tables.management import Tables
 
 _NAME = re.compile(r"[a-zA-Z0-9_.-]{3,255}")
@@ -129,8 +130,7 @@ class Backups:
 
     async def _drop(self, name: str) -> list[dict[str, str]]:
         """Delete a table if it exists; returns its tags, which no backup holds."""
-        described = await self._describe(name)
-        if described is None:
+        if await describe_table(self._client, name) is None:
             return []
         described = await self._wait_until_active(name)
         tags = await self._tags(described["TableArn"])
@@ -139,7 +139,7 @@ class Backups:
             await self._wait_until_active(name)
         await self._client.call("DeleteTable", TableName=name)
         async for _ in _Polling(self._clock, _TABLE_SECONDS):
-            if await self._describe(name) is None:
+            if await describe_table(self._client, name) is None:
                 return tags
         raise StoreUnreachable(f"{name} was not deleted within {_TABLE_SECONDS:g} seconds. Restore again.")
 
@@ -171,16 +171,9 @@ class Backups:
                 raise
             raise BadInput(f"{operation} was refused: {advice}") from problem
 
-    async def _describe(self, name: str) -> dict[str, Any] | None:
-        try:
-            response = await self._client.call("DescribeTable", TableName=name)
-        except SchemaRefused:
-            return None
-        return response["Table"]
-
     async def _wait_until_active(self, name: str) -> dict[str, Any]:
         async for _ in _Polling(self._clock, _TABLE_SECONDS):
-            described = await self._describe(name)
+            described = await describe_table(self._client, name)
             if described is not None and described["TableStatus"] == "ACTIVE":
                 return described
         raise StoreUnreachable(f"{name} was not ready within {_TABLE_SECONDS:g} seconds. Look at it in the console.")

@@ -15,6 +15,7 @@ from zataku.table.backend.table_parameters import table_parameters
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.backend.values import Item, Value
 from zataku.table.dynamodb.client import Client
+from zataku.table.dynamodb.tables.description import describe_table
 from zataku.table.dynamodb.wire import WireItem, item_of, wire_item, wire_value
 
 _SECRET = ("store", "secret")
@@ -50,11 +51,8 @@ class MetadataTable:
             waited += 1
 
     async def _status(self) -> str | None:
-        try:
-            response = await self._client.call("DescribeTable", TableName=self.name)
-        except SchemaRefused:
-            return None
-        return response["Table"]["TableStatus"]
+        description = await describe_table(self._client, self.name)
+        return None if description is None else description["TableStatus"]
 
     async def _create(self) -> None:
         schema = TableSchema(self.name, KeyAttribute("pk"), KeyAttribute("sk"))

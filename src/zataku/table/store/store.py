@@ -383,11 +383,11 @@ class Store:
                 return await self.calls(label, partial(self.backend.write, write))
             except ConditionFailed as error:
                 row, attempts = cast("Row | None", error.current), attempts + 1
-                old = find_outdated(binding, write, row)
-                if old is None:
+                outdated = find_outdated(binding, write, row)
+                if outdated is None:
                     current = None if row is None else self.decode_row(binding.table, row)
                     raise ConditionFailed(error.message, current, **error.details) from None
-            await self.upgrader.upgrade_all([old], attempts)
+            await self.upgrader.upgrade_all([outdated], attempts)
 
 
 def _label(operation: str, entities: Sequence[type[Entity]]) -> str:

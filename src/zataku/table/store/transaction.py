@@ -6,8 +6,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zataku.table.backend.errors import BadInput, Reason, TooManyItems, TransactionCancelled
-from zataku.table.backend.limits import TOKEN_CHARACTERS, TRANSACTION_ITEMS
+from zataku.table.backend.limits import TRANSACTION_ITEMS
 from zataku.table.backend.port import Row, TransactWrite
+from zataku.table.backend.validation import check_token
 from zataku.table.schema.entity import Entity, Key, binding_of
 from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.field_path import Condition, Edit
@@ -25,8 +26,7 @@ class Transaction:
     """Collects writes inside `async with` and commits them at its end, unless the block raised."""
 
     def __init__(self, store: "Store", token: str | None, now: float) -> None:
-        if token is not None and not 1 <= len(token) <= TOKEN_CHARACTERS:
-            raise BadInput(f"An idempotency token has 1 to {TOKEN_CHARACTERS} characters.")
+        check_token(token)
         self._store = store
         self._token = token
         self._now = now
@@ -95,14 +95,16 @@ class Transaction:
                     repeatable=token is not None,
                 )
             except TransactionCancelled as cancelled:
-                old = self._outdated(cancelled.reasons)
-                reasons = [Reason() if item else reason for item, reason in zip(old, cancelled.reasons, strict=True)]
+                outdated = self._outdated(cancelled.reasons)
+                reasons = [
+                    Reason() if item else reason for item, reason in zip(outdated, cancelled.reasons, strict=True)
+                ]
                 # Repeated when only old items, and perhaps concurrent writers, made it fail.
-                if not any(old) or not {reason.code for reason in reasons} <= {None, "conflict", "throttled"}:
+                if not any(outdated) or not {reason.code for reason in reasons} <= {None, "conflict", "throttled"}:
                     decoded = self._decoded(reasons)
                     raise TransactionCancelled(cancelled.message, decoded, **cancelled.details) from None
             attempts += 1
-            await store.upgrader.upgrade_all([item for item in old if item is not None], attempts)
+            await store.upgrader.upgrade_all([item for item in outdated if item is not None], attempts)
 
     def _outdated(self, reasons: Sequence[Reason]) -> list[OutdatedItem | None]:
         """For each write the old item that made it fail."""
