@@ -8,6 +8,8 @@ from msgspec import Struct
 # Sentences that several backends use.
 THROTTLED_MESSAGE = "The table has no capacity left for the moment. Nothing was written; try again later."
 CONFLICT_MESSAGE = "Another transaction is in progress on the item. Nothing was written; try again."
+CONDITION_FAILED_MESSAGE = "The item does not meet the condition. Nothing was written."
+TOKEN_REUSED_MESSAGE = "The token was used before with another transaction. Take a new token for new work."
 REPLY_LOST_MESSAGE = "The reply was lost: the write may or may not have happened. Read before continuing."
 
 

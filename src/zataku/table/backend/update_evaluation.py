@@ -84,7 +84,7 @@ def _assigned(value: ex.Attribute | ex.Literally | ex.IfMissing | ex.Sum | ex.Jo
     if isinstance(value, ex.Attribute):
         current = find(item, value.route)
         if current is ABSENT:
-            raise BadUpdate(f"The update reads {_text(value.route)}, which is not in the item.")
+            raise BadUpdate(f"The update reads {_text(value.route)}, which is not in the item. Set it first.")
         return current
     if isinstance(value, ex.IfMissing):
         current = find(item, value.route)
@@ -92,10 +92,10 @@ def _assigned(value: ex.Attribute | ex.Literally | ex.IfMissing | ex.Sum | ex.Jo
     left, right = _assigned(value.left, item), _assigned(value.right, item)
     if isinstance(value, ex.Sum):
         if type_of(left) != "N" or type_of(right) != "N":
-            raise BadUpdate("Only numbers can be added.")
+            raise BadUpdate("Only numbers can be added. Give two numbers.")
         return numbers.added(left, right)
     if type_of(left) != "L" or type_of(right) != "L":
-        raise BadUpdate("Only lists can be joined.")
+        raise BadUpdate("Only lists can be joined. Give two lists.")
     return left + right
 
 
@@ -104,7 +104,7 @@ def _increased(item: Item, action: ex.Increase) -> Value:
     if current is ABSENT:
         return action.by
     if type_of(current) != "N":
-        raise BadUpdate(f"{_text(action.route)} is not a number, so nothing can be added to it.")
+        raise BadUpdate(f"{_text(action.route)} is not a number, so nothing can be added to it. Set a number first.")
     return numbers.added(current, action.by)
 
 
@@ -113,7 +113,7 @@ def _members(item: Item, route: ex.Route, like: frozenset[Value]) -> frozenset[V
     if current is ABSENT:
         return frozenset()
     if type_of(current) != type_of(like):
-        raise BadUpdate(f"{_text(route)} is not a set of the same type.")
+        raise BadUpdate(f"{_text(route)} is not a set of the same type as the members. Give members of its type.")
     return cast("frozenset[Value]", current)
 
 

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from zataku.table.backend.errors import (
+    CONDITION_FAILED_MESSAGE,
     CONFLICT_MESSAGE,
     REPLY_LOST_MESSAGE,
     THROTTLED_MESSAGE,
+    TOKEN_REUSED_MESSAGE,
     BadCursor,
     BadInput,
     BadKey,
@@ -70,17 +72,17 @@ def error_from_response(operation: str, response: dict[str, Any], *, is_write: b
         case "ConditionalCheckFailedException":
             stored = response.get("Item")
             current = None if not stored else item_of(stored)
-            return ConditionFailed("The item is not as the condition demands. Nothing was written.", current=current)
+            return ConditionFailed(CONDITION_FAILED_MESSAGE, current=current)
         case "TransactionCanceledException":
             return transaction_cancelled(response.get("CancellationReasons", []))
         case "TransactionConflictException" | "TransactionInProgressException" | "ReplicatedWriteConflictException":
             return Conflict(CONFLICT_MESSAGE)
         case "IdempotentParameterMismatchException":
-            return TokenReused("The token came before with another transaction. Take a new token for new work.")
+            return TokenReused(TOKEN_REUSED_MESSAGE)
         case "ItemCollectionSizeLimitExceededException":
             return ItemTooLarge("The items of one partition of a table with local indexes pass 10 GB. Spread them.")
         case "UnknownOperationException":
-            return LacksCapability(f"This store does not know {operation}.")
+            return LacksCapability(f"The service has no operation {operation}. Use a service that has it.")
         case "ResourceNotFoundException" | "TableNotFoundException" | "ResourceInUseException":
             return SchemaRefused(f"{operation}: {message}", code=code)
         case _ if code in _THROTTLING_CODES:
@@ -100,7 +102,7 @@ def validation_error(message: str) -> TableError:
     for part, make_error in _VALIDATION_ERRORS:
         if part in message:
             return make_error(message)
-    return BadInput(f"The service does not take this call: {message.rstrip('.')}. Change it.")
+    return BadInput(f"The service refused the call: {message.rstrip('.')}. Change it.")
 
 
 def _with_advice(error: type[TableError], advice: str) -> Callable[[str], TableError]:
@@ -148,21 +150,19 @@ def transaction_cancelled(wire_reasons: list[dict[str, Any]]) -> TransactionCanc
             reasons.append(Reason())
             continue
         stored = reason.get("Item")
-        known = _REASON_CODES.get(code, "invalid")
-        reasons.append(Reason(known, str(reason.get("Message") or code), item_of(stored) if stored else None))
+        message = str(reason.get("Message") or code)
+        reasons.append(Reason(_REASON_CODES.get(code, "invalid"), message, item_of(stored) if stored else None))
     codes = ", ".join(reason.code or "none" for reason in reasons)
     return TransactionCancelled(f"The transaction was cancelled, nothing was written: {codes}.", reasons)
 
 
 def result_unknown(operation: str, problem: object) -> ResultUnknown:
     """The error of a write without a response."""
-    return ResultUnknown(
-        REPLY_LOST_MESSAGE,
-        operation=operation,
-        problem=str(problem),
-    )
+    return ResultUnknown(REPLY_LOST_MESSAGE, operation=operation, problem=str(problem))
 
 
 def unreachable(operation: str, problem: object) -> StoreUnreachable:
     """The error of a call without a response that wrote nothing."""
-    return StoreUnreachable(f"The store did not answer {operation}: {problem}", operation=operation)
+    return StoreUnreachable(
+        f"The store did not answer {operation} ({problem}). Nothing was written; try again.", operation=operation
+    )

@@ -10,6 +10,8 @@ from zataku.table.backend import cost, port
 from zataku.table.backend.condition_evaluation import check_expression, equal, holds
 from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.errors import (
+    CONDITION_FAILED_MESSAGE,
+    TOKEN_REUSED_MESSAGE,
     BadInput,
     ConditionFailed,
     Reason,
@@ -86,7 +88,7 @@ def prepare(catalog: Catalog, write: port.TransactWrite) -> PreparedWrite:
 def prepare_batch(catalog: Catalog, writes: Sequence[port.TransactWrite]) -> list[PreparedWrite]:
     """Check writes that must name different items."""
     prepared = [prepare(catalog, write) for write in writes]
-    if len({(each.write.table.name, each.pk, each.sk) for each in prepared}) < len(prepared):
+    if len({(request.write.table.name, request.pk, request.sk) for request in prepared}) < len(prepared):
         raise SameItemTwice("One item is named twice. Join the two writes into one.")
     return prepared
 
@@ -98,7 +100,7 @@ def write_one(prepared: PreparedWrite, old_sizes: list[int], group: WriteGroup) 
 
 def write_each(prepared: list[PreparedWrite], group: WriteGroup) -> list[Effect]:
     """Carry out unconditional writes one after the other."""
-    return [_apply(group, _decide(group, each, [])) for each in prepared]
+    return [_apply(group, _decide(group, request, [])) for request in prepared]
 
 
 def _decide(group: WriteGroup, prepared: PreparedWrite, old_sizes: list[int]) -> Effect:
@@ -111,10 +113,7 @@ def _decide(group: WriteGroup, prepared: PreparedWrite, old_sizes: list[int]) ->
     old = group.find(table, pk, sk)
     old_sizes.append(0 if old is None else old.size)
     if write.condition is not None and not holds(write.condition, {} if old is None else old.item):
-        raise ConditionFailed(
-            "The item is not as the condition demands. Nothing was written.",
-            current=None if old is None else old.packed,
-        )
+        raise ConditionFailed(CONDITION_FAILED_MESSAGE, current=None if old is None else old.packed)
     if row is not None:
         return Effect(table, pk, sk, old, row.for_table(table))
     if isinstance(write, port.UpdateItem):
@@ -160,7 +159,9 @@ class Transaction:
     def __call__(self, group: WriteGroup) -> list[Effect] | None:
         """Carry it out in the writer's group; None for a repetition, which changes nothing."""
         if self._token is not None and self._is_repetition(group, self._token):
-            rows = [group.find(group.catalog[each.write.table.name], each.pk, each.sk) for each in self._writes]
+            rows = [
+                group.find(group.catalog[request.write.table.name], request.pk, request.sk) for request in self._writes
+            ]
             self.old_sizes += [0 if row is None else row.size for row in rows]
             return None
         effects = self._decide_all(group)
@@ -179,7 +180,7 @@ class Transaction:
             group.fetch_one(f"DELETE FROM tokens WHERE token IN ({expired})", oldest, _MAX_EXPIRED_TOKENS)
             return False
         if row[0] != self._digest:
-            raise TokenReused("The token came before with another transaction. Take a new token for new work.")
+            raise TokenReused(TOKEN_REUSED_MESSAGE)
         return True
 
     def _decide_all(self, group: WriteGroup) -> list[Effect]:

@@ -81,7 +81,7 @@ async def migrate(
     stays unchanged and is reported. `resume` is the token from the progress or result of an earlier call.
     """
     if segments < 1 or (limit is not None and limit < 1):
-        raise BadInput("A migration needs at least one segment and a limit of at least one item.")
+        raise BadInput("A migration needs at least one segment and a limit of at least one item. Give 1 or more.")
     chosen = [table for table in store.tables if _upgrades(table)] if tables is None else list(tables)
     migration = _Migration(store, chosen, segments, limit, dry_run, resume)
     await migration.count_items()

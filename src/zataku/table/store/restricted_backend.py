@@ -194,7 +194,7 @@ class RestrictedBackend:
         resource = "the store" if table is None else table if index is None else f"{table}/index/{index.name}"
         raise NotGranted(
             f"{self._function} has no right to {action} on {resource}. Nothing was done. "
-            "Grant it in the permission matrix, or do it where the right is.",
+            "Grant it in the permission matrix, or call a store that has the right.",
             function=self._function,
             action=action,
             table=table,
