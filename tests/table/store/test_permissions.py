@@ -9,7 +9,7 @@ from zataku.table.schema.design_notes import Departure
 
 
 def test_every_row_of_the_documented_matrix_has_its_wording() -> None:
-    rows = [(rights.function, grant.table.name, grant.words) for rights in live.matrix for grant in rights.grants]
+    rows = [(rights.function, grant.table.name, grant.description) for rights in live.matrix for grant in rights.grants]
     rooms, comments, sockets = (table.name for table in live.TABLES)
     assert rows == [
         ("CreateRoomFunction", rooms, "read and write"),
@@ -27,14 +27,14 @@ def test_every_row_of_the_documented_matrix_has_its_wording() -> None:
     ]
 
 
-def test_sets_of_actions_are_named_in_words() -> None:
-    def words(actions: frozenset[str]) -> str:
-        return Grant(live.comments, actions).words  # pyright: ignore[reportArgumentType]
+def test_sets_of_actions_are_described_in_words() -> None:
+    def description(actions: frozenset[str]) -> str:
+        return Grant(live.comments, actions).description  # pyright: ignore[reportArgumentType]
 
-    assert words(READ | STREAM) == "read, read the stream"
-    assert words(WRITE | CHECK) == "write, condition check"
-    assert words(READ_WRITE - {"Scan"}) == "write, condition check, GetItem, BatchGetItem, Query"
-    assert words(DELETE | {"PutItem"}) == "delete, PutItem"
+    assert description(READ | STREAM) == "read, read the stream"
+    assert description(WRITE | CHECK) == "write, condition check"
+    assert description(READ_WRITE - {"Scan"}) == "write, condition check, GetItem, BatchGetItem, Query"
+    assert description(DELETE | {"PutItem"}) == "delete, PutItem"
 
 
 def test_two_grants_on_one_table_are_refused() -> None:

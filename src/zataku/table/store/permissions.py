@@ -80,23 +80,25 @@ class Grant:
         self.indexes = tuple(index.schema for index in dict.fromkeys(named))
 
     def __repr__(self) -> str:
-        return f"Grant({self.table.name}, {self.words})"
+        return f"Grant({self.table.name}, {self.description})"
 
     def allows(self, action: Action, index: IndexSchema | None = None) -> bool:
         """True when the action is granted, on the table or on one of its indexes."""
         if action not in self.actions:
             return False
-        return index is None or (action in INDEX_ACTIONS and any(index.name == known.name for known in self.indexes))
+        return index is None or (
+            action in INDEX_ACTIONS and any(index.name == granted.name for granted in self.indexes)
+        )
 
     @property
-    def words(self) -> str:
-        """The actions in words: `read and write`, `read, delete`."""
-        remaining, words = self.actions, list[str]()
+    def description(self) -> str:
+        """The actions in words, such as `read and write` or `read, delete`."""
+        remaining, parts = self.actions, list[str]()
         for description, actions in _DESCRIPTIONS:
             if actions <= remaining:
-                words.append(description)
+                parts.append(description)
                 remaining = remaining - actions
-        return ", ".join([*words, *(action for action in ACTIONS if action in remaining)])
+        return ", ".join([*parts, *(action for action in ACTIONS if action in remaining)])
 
 
 class Permissions(Struct, frozen=True):
@@ -124,8 +126,8 @@ class PermissionMatrix:
         try:
             return self._permissions[function]
         except KeyError:
-            known = ", ".join(self._permissions)
-            raise DesignError(f"The permission matrix has no function {function!r}. It has: {known}.") from None
+            functions = ", ".join(self._permissions)
+            raise DesignError(f"The permission matrix has no function {function!r}. It has: {functions}.") from None
 
     def __iter__(self) -> Iterator[Permissions]:
         return iter(self._permissions.values())

@@ -100,7 +100,7 @@ def _rights(matrix: PermissionMatrix) -> Iterator[str]:
     yield "## Permissions"
     yield "What each function may do with each table. Whatever is not listed is refused."
     rows = (
-        (code_span(rights.function), design_name(grant.table), grant.words, _index_names(grant))
+        (code_span(rights.function), design_name(grant.table), grant.description, _index_names(grant))
         for rights in matrix
         for grant in rights.grants
     )
