@@ -67,7 +67,7 @@ async def _export(options: StoreOptions, folder: Path, *, again: bool) -> str:
                 progress=lambda table, items, total, _: report(table, items, total),
                 again=again,
             )
-    if done.already:
+    if done.was_complete:
         return f"{folder} already holds the complete export:\n{_summary(done.tables)}"
     return f"{options.url} is exported to {folder}:\n{_summary(done.tables)}"
 

@@ -112,7 +112,7 @@ DAMAGE: list[tuple[Callable[[Path], None], str]] = [
     (delete_a_table, "is missing"),
     (edit_the_list_of_parts, "was changed after the export"),
     (edit_the_export_record, "was changed after the export"),
-    (truncate_the_export_record, "cannot be understood"),
+    (truncate_the_export_record, "cannot be decoded"),
     (raise_the_format_version, "newer program"),
 ]
 
@@ -171,4 +171,4 @@ async def test_repeating_a_damaged_complete_export_is_refused_unless_it_is_repla
     with pytest.raises(ExportDamaged, match="is missing"):
         await export_store(source_store, BOTH, folder, clock=clock)
     await export_store(source_store, BOTH, folder, clock=clock, again=True)
-    assert (await export_store(source_store, BOTH, folder, clock=clock)).already
+    assert (await export_store(source_store, BOTH, folder, clock=clock)).was_complete

@@ -103,7 +103,7 @@ async def test_repeating_a_complete_export_changes_nothing(
     before = file_contents(folder)
     await clock.advance(60)
     second = await export_store(source_store, BOTH, folder, clock=clock)
-    assert (first.already, second.already) == (False, True)
+    assert (first.was_complete, second.was_complete) == (False, True)
     assert second.tables == first.tables
     assert file_contents(folder) == before
 
@@ -115,7 +115,7 @@ async def test_a_complete_export_is_replaced_on_request(
     items = items_for(FURNITURE, 310)
     await fill(source_store, FURNITURE, items)
     exported = await export_store(source_store, BOTH, folder, clock=clock, again=True)
-    assert not exported.already
+    assert not exported.was_complete
     assert exported_lines(folder, FURNITURE) == lines_of(items)
 
 
@@ -225,9 +225,9 @@ async def test_an_export_killed_while_clearing_the_previous_one_starts_over(
     structs.replace(record, state="clearing").write(folder)
     (folder / "FurnitureOfARoom" / "manifest-files.json").unlink()
     exported = await export_store(source_store, BOTH, folder, clock=clock)
-    assert (exported.already, exported.resumed) == (False, False)
+    assert (exported.was_complete, exported.resumed) == (False, False)
     assert exported_lines(folder, FURNITURE) == lines_of(items_for(FURNITURE, 300))
-    assert (await export_store(source_store, BOTH, folder, clock=clock)).already
+    assert (await export_store(source_store, BOTH, folder, clock=clock)).was_complete
 
 
 async def test_a_path_that_cannot_be_written_is_refused(

@@ -185,7 +185,7 @@ async def test_a_line_that_is_not_an_item_is_refused_before_anything_is_written(
         ({"exportType": "INCREMENTAL_EXPORT"}, "Only full exports in DYNAMODB_JSON"),
         ({"itemCount": 3}, "disagree on the number of items"),
         ({"tableArn": "nonsense"}, "names no table"),
-        ({"manifestFilesS3Key": None}, "cannot be understood"),
+        ({"manifestFilesS3Key": None}, "cannot be decoded"),
     ],
 )
 async def test_an_unsupported_or_inconsistent_manifest_is_refused(

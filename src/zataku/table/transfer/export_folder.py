@@ -26,7 +26,7 @@ class ExportFolder(Struct, frozen=True):
 
     folder: Path
     record: ExportRecord
-    already: bool = False
+    was_complete: bool = False
     resumed: bool = False
 
     def journal(self, table: TableSchema) -> Journal:
@@ -35,9 +35,9 @@ class ExportFolder(Struct, frozen=True):
         with write_errors(folder):
             (folder / PARTS_FOLDER).mkdir(parents=True, exist_ok=True)
         _require_own_files(folder)
-        known = {part.file for part in read_part_records(folder / PARTS_JOURNAL)}
+        finished = {part.file for part in read_part_records(folder / PARTS_JOURNAL)}
         for path in (folder / PARTS_FOLDER).iterdir():
-            if path.name not in known:
+            if path.name not in finished:
                 path.unlink()
         return Journal(folder / PARTS_JOURNAL)
 
@@ -79,7 +79,7 @@ def prepare_export_folder(
     """Start an export in the folder, resume one, or find it complete. Raises `BadInput` for any other folder."""
     _check_table_names(tables)
     if segments < 1:
-        raise BadInput("An export needs at least one segment.")
+        raise BadInput("An export needs at least one segment. Give 1 or more.")
     record = read_record(folder)
     if record is None:
         _require_empty(folder)
@@ -87,7 +87,7 @@ def prepare_export_folder(
         _clear(folder, record)
     else:
         _require_same_export(folder, record, tables, source)
-        return ExportFolder(folder, record, already=record.state == "complete", resumed=record.state == "running")
+        return ExportFolder(folder, record, was_complete=record.state == "complete", resumed=record.state == "running")
     record = ExportRecord(
         started=now, source=source, facts=dict(facts), segments=segments, tables=tuple(map(TableRecord, tables))
     )
@@ -116,8 +116,8 @@ def _require_empty(folder: Path) -> None:
 def _require_same_export(folder: Path, record: ExportRecord, tables: Sequence[TableSchema], source: str) -> None:
     if record.source != source:
         raise BadInput(f"{folder} holds an export of another store. Give an empty folder.", path=str(folder))
-    if {each.name: each for each in record.schemas} != {each.name: each for each in tables}:
-        names = ", ".join(each.name for each in record.schemas)
+    if {table.name: table for table in record.schemas} != {table.name: table for table in tables}:
+        names = ", ".join(table.name for table in record.schemas)
         raise BadInput(
             f"{folder} holds an export of other tables, or of other designs ({names}). Give an empty folder.",
             path=str(folder),
@@ -137,10 +137,10 @@ def _clear(folder: Path, record: ExportRecord) -> None:
 
 
 def _require_own_files(folder: Path) -> None:
-    known = {PARTS_JOURNAL, PARTS_FOLDER}
+    own_names = {PARTS_JOURNAL, PARTS_FOLDER}
     for name in (SUMMARY, FILES):
-        known |= {name, Path(name).with_suffix(".md5").name}
-    foreign = [path for path in folder.iterdir() if final_name(path.name) not in known]
+        own_names |= {name, Path(name).with_suffix(".md5").name}
+    foreign = [path for path in folder.iterdir() if final_name(path.name) not in own_names]
     if (folder / PARTS_FOLDER).exists():
         parts = (folder / PARTS_FOLDER).iterdir()
         foreign += [path for path in parts if not _PART_FILE.fullmatch(final_name(path.name))]

@@ -55,7 +55,9 @@ def open_export(folder: Path) -> ExportContents:
             f"The export in {folder} is not finished. Run the export again: it continues where it stopped.",
             path=str(folder),
         )
-    return ExportContents(folder, record.seal, {each.schema.name: _own_table(folder, each) for each in record.tables})
+    return ExportContents(
+        folder, record.seal, {table.schema.name: _own_table(folder, table) for table in record.tables}
+    )
 
 
 def _own_table(folder: Path, table: TableRecord) -> ExportedTable:
@@ -67,13 +69,13 @@ def _own_table(folder: Path, table: TableRecord) -> ExportedTable:
     records = read_part_records(path)
     summary, entries = read_manifests(folder / name)
     listed = [(entry.data_file_s3_key, entry.item_count, entry.md5_checksum) for entry in entries]
-    if listed != [(f"{name}/{PARTS_FOLDER}/{each.file}", each.items, each.md5) for each in records]:
+    if listed != [(f"{name}/{PARTS_FOLDER}/{part.file}", part.items, part.md5) for part in records]:
         raise ExportDamaged(f"{folder / name / FILES} and {PARTS_JOURNAL} disagree. Copy the export again.")
     if summary.table != name or summary.item_count != table.items:
         raise ExportDamaged(f"{folder / name / SUMMARY} and {RECORD_FILE} disagree. Copy the export again.")
     parts = [
-        Part(folder / name / PARTS_FOLDER / each.file, each.items, each.md5, each.size, each.sha256, each.digest)
-        for each in records
+        Part(folder / name / PARTS_FOLDER / part.file, part.items, part.md5, part.size, part.sha256, part.digest)
+        for part in records
     ]
     return ExportedTable(name, _require_files(parts), table.items, table.schema, table.digest)
 
@@ -83,14 +85,17 @@ def read_part_records(path: Path) -> list[PartRecord]:
     try:
         records = [msgspec.json.decode(line, type=PartRecord) for line in read_complete_lines(path)]
     except msgspec.DecodeError as error:
-        raise ExportDamaged(f"{path} cannot be decoded: {error}.", path=str(path)) from error
-    return sorted(records, key=lambda each: each.file)
+        raise ExportDamaged(f"{path} cannot be decoded: {error}. Copy the export again.", path=str(path)) from error
+    return sorted(records, key=lambda part: part.file)
 
 
 def _foreign_export(folder: Path) -> ExportContents:
     summaries = [path for depth in _MANIFEST_DEPTHS for path in sorted(folder.glob(depth + SUMMARY))]
     if not summaries:
-        raise ExportDamaged(f"{folder} holds no export: there is no {RECORD_FILE} and no {SUMMARY}.", path=str(folder))
+        raise ExportDamaged(
+            f"{folder} holds no export: there is no {RECORD_FILE} and no {SUMMARY}. Name the folder of an export.",
+            path=str(folder),
+        )
     tables: dict[str, ExportedTable] = {}
     identity = sha256()
     for path in summaries:

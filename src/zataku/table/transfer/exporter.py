@@ -25,11 +25,11 @@ PART_BYTES = 64 << 20
 
 
 class ExportResult(Struct, frozen=True):
-    """A complete export. `already` means that it was complete before, `resumed` that an earlier run started it."""
+    """A complete export; `was_complete` before this run, or `resumed` after an earlier run had started it."""
 
     folder: Path
     tables: tuple[TransferredTable, ...]
-    already: bool = False
+    was_complete: bool = False
     resumed: bool = False
 
 
@@ -80,8 +80,8 @@ async def export_store(
             export = await asyncio.to_thread(export.completed, clock.now())
     finally:
         lock.release()
-    moved = tuple(TransferredTable(each.schema.name, each.items, each.bytes) for each in export.record.tables)
-    return ExportResult(folder, moved, export.already, export.resumed)
+    exported = tuple(TransferredTable(table.schema.name, table.items, table.bytes) for table in export.record.tables)
+    return ExportResult(folder, exported, export.was_complete, export.resumed)
 
 
 class _TableExport:
@@ -115,11 +115,11 @@ class _TableExport:
         journal = await asyncio.to_thread(export.journal, self._table)
         try:
             records = [msgspec.json.decode(line, type=PartRecord) for line in journal.lines]
-            self._report_progress(sum(each.items for each in records), sum(each.text for each in records))
+            self._report_progress(sum(part.items for part in records), sum(part.text for part in records))
             segments = export.record.segments
             async with asyncio.TaskGroup() as tasks:
                 for number in range(segments):
-                    done = [each for each in records if each.segment == number]
+                    done = [part for part in records if part.segment == number]
                     tasks.create_task(self._segment(export, journal, number, segments, done))
         except BaseExceptionGroup as group:
             raise first_error(group) from None

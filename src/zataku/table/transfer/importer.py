@@ -75,7 +75,7 @@ async def import_store(
         run = _ImportRun(backend, calls, journal, pairs, checked, report_phase, progress)
         try:
             await run.prepare(merge)
-            moved = await run.write(workers)
+            imported = await run.write(workers)
             if verify:
                 await run.read_back(clock or SystemClock())
             await asyncio.to_thread(journal.delete)
@@ -88,7 +88,7 @@ async def import_store(
     finally:
         lock.release()
     left_out = tuple(sorted(export.tables.keys() - {exported.name for _, exported in pairs}))
-    return ImportResult(folder, moved, verify, journal.resumed, left_out)
+    return ImportResult(folder, imported, verify, journal.resumed, left_out)
 
 
 class _ImportRun(Struct):
@@ -147,12 +147,12 @@ class _Writer:
     ) -> None:
         self._batches = Batches(backend, calls)
         self._workers = workers
-        self._state = journal
+        self._journal = journal
         self._progress = progress
 
     async def write(self, table: TableSchema, exported: ExportedTable, size: int) -> TransferredTable:
         """Import the missing parts of a table."""
-        missing = [part for part in exported.parts if not self._state.has(_part_name(exported, part))]
+        missing = [part for part in exported.parts if not self._journal.has(_part_name(exported, part))]
         done = exported.items - sum(part.items for part in missing)
         self._report_progress(table, exported, done, size)
         for part in missing:
@@ -161,7 +161,7 @@ class _Writer:
                     await self._put(table, items)
                     done += len(items)
                     self._report_progress(table, exported, done, size)
-            await asyncio.to_thread(self._state.add, _part_name(exported, part))
+            await asyncio.to_thread(self._journal.add, _part_name(exported, part))
         return TransferredTable(table.name, done, size)
 
     async def _put(self, table: TableSchema, items: list[Item]) -> None:

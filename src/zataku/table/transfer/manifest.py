@@ -141,7 +141,9 @@ def read_file(path: Path) -> bytes:
     except FileNotFoundError:
         raise ExportDamaged(f"{path} is missing. Copy the export again, or make a new one.", path=str(path)) from None
     except OSError as error:
-        raise ExportDamaged(f"{path} cannot be read ({error.strerror}).", path=str(path)) from error
+        raise ExportDamaged(
+            f"{path} cannot be read ({error.strerror}). Check its permissions and the disk.", path=str(path)
+        ) from error
 
 
 def decoded(path: Path, content: bytes, kind: type[T]) -> T:
@@ -149,13 +151,15 @@ def decoded(path: Path, content: bytes, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(content, type=kind)
     except msgspec.DecodeError as error:
-        raise ExportDamaged(f"{path} cannot be understood: {error}. Copy the export again.", path=str(path)) from error
+        raise ExportDamaged(f"{path} cannot be decoded: {error}. Copy the export again.", path=str(path)) from error
 
 
 def _checked(path: Path) -> bytes:
     content = read_file(path)
-    sides = [side for side in map(path.with_suffix, _CHECKSUM_SUFFIXES) if side.exists()]
-    side = sides[0] if sides else path.with_suffix(_CHECKSUM_SUFFIXES[0])
-    if read_file(side).strip() != _checksum(content):
-        raise ExportDamaged(f"{path} does not have the checksum in {side.name}. Copy the export again.", path=str(path))
+    candidates = [path.with_suffix(suffix) for suffix in _CHECKSUM_SUFFIXES]
+    checksum = next((candidate for candidate in candidates if candidate.exists()), candidates[0])
+    if read_file(checksum).strip() != _checksum(content):
+        raise ExportDamaged(
+            f"{path} does not have the checksum in {checksum.name}. Copy the export again.", path=str(path)
+        )
     return content
