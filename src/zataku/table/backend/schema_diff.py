@@ -23,8 +23,8 @@ class TableDiff(Struct, frozen=True):
 
 def compare_tables(declared: Sequence[TableSchema], stored: Iterable[TableSchema]) -> list[TableDiff]:
     """Compare each table of a design with the stored table of its name."""
-    known = {table.name: table for table in stored}
-    return [compare_table(table, known.get(table.name)) for table in declared]
+    stored_tables = {table.name: table for table in stored}
+    return [compare_table(table, stored_tables.get(table.name)) for table in declared]
 
 
 def compare_table(declared: TableSchema, stored: TableSchema | None) -> TableDiff:

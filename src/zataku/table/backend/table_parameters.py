@@ -9,7 +9,7 @@ Parameters: TypeAlias = dict[str, Any]
 
 
 def table_parameters(schema: TableSchema) -> Parameters:
-    """Name, capacity, keys and indexes of a table: what CreateTable and a template spell alike."""
+    """Name, capacity, keys and indexes of a table, which CreateTable and a template write alike."""
     parameters: Parameters = {
         "TableName": schema.name,
         **capacity_parameters(schema.capacity),

@@ -79,11 +79,11 @@ class DynamoBackend:
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What `probe` found; everything before it was called."""
+        """The capabilities that `probe` found; all of them before it was called."""
         return self._capabilities
 
     async def probe(self) -> None:
-        """Find out what the service can do. Changes nothing there."""
+        """Find out which capabilities the service has. Changes nothing there."""
         async with self._call_lock:
             self._capabilities = await probe_capabilities(self._client)
 
@@ -108,17 +108,17 @@ class DynamoBackend:
         finally:
             await self._client.close()
 
-    def _known(self, table: TableSchema) -> TableSchema:
-        """The table as passed to `start`."""
-        known = self._schemas.get(table.name)
-        if known is None:
+    def _started_table(self, table: TableSchema) -> TableSchema:
+        """The table as passed to `start`; raises for one that was not."""
+        schema = self._schemas.get(table.name)
+        if schema is None:
             raise BadInput(f"The store has no table {table.name}. Pass it to start().")
-        return known
+        return schema
 
     async def get(self, read: GetItem, consumed: ConsumedCapacity | None = None) -> Row | None:
         """One item or None."""
         async with self._call_lock:
-            self._known(read.table)
+            self._started_table(read.table)
             return await read_calls.get(self._client, read, consumed)
 
     async def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Rows:
@@ -134,8 +134,8 @@ class DynamoBackend:
             return await read_calls.scan(self._client, read, consumed)
 
     def _check_index(self, read: QueryItems | ScanItems) -> None:
-        table, index = self._known(read.table), read.index
-        if index is not None and index.name not in {known.name for known in table.indexes}:
+        table, index = self._started_table(read.table), read.index
+        if index is not None and index.name not in {declared.name for declared in table.indexes}:
             raise BadInput(f"{table.name} has no index {index.name}. Declare it and start the store again.")
 
     async def batch_get(
@@ -144,20 +144,20 @@ class DynamoBackend:
         """At most 100 items, read independently."""
         async with self._call_lock:
             for read in reads:
-                self._known(read.table)
+                self._started_table(read.table)
             return await read_calls.batch_get(self._client, reads, consumed)
 
     async def snapshot(self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None) -> list[Row | None]:
         """At most 100 items as they were at one moment."""
         async with self._call_lock:
             for read in reads:
-                self._known(read.table)
+                self._started_table(read.table)
             return await read_calls.snapshot(self._client, reads, consumed)
 
     async def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Written:
         """One conditional write; returns the old state of a delete and the new one of a put or update."""
         async with self._call_lock:
-            self._known(write.table)
+            self._started_table(write.table)
             written = await write_calls.write(self._client, write, consumed)
         self._consumers.notify(write.table)
         return written
@@ -168,7 +168,7 @@ class DynamoBackend:
         """At most 25 unconditional writes, each independent of the others."""
         async with self._call_lock:
             for write in writes:
-                self._known(write.table)
+                self._started_table(write.table)
             unprocessed = await write_calls.batch_write(self._client, writes, consumed)
         self._notify(writes)
         return unprocessed
@@ -179,7 +179,7 @@ class DynamoBackend:
         """All or nothing; after a lost reply the call is repeated, so that the outcome is known."""
         async with self._call_lock:
             for write in writes:
-                self._known(write.table)
+                self._started_table(write.table)
             await self._transactions(writes, token, consumed)
         self._notify(writes)
 
@@ -191,7 +191,7 @@ class DynamoBackend:
     async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
         """The oldest unacknowledged changes. A waiting call does not keep the store from closing."""
         async with self._call_lock:
-            if self._known(table).stream is None:
+            if self._started_table(table).stream is None:
                 raise BadInput(f"{table.name} has no stream. Declare it with `stream=`.")
             if limit < 1 or not consumer:
                 raise BadInput("Reading a stream needs a consumer and a limit of at least 1. Give both.")
@@ -200,17 +200,17 @@ class DynamoBackend:
     async def acknowledge(self, table: TableSchema, consumer: str, position: str) -> None:
         """Move the consumer's checkpoint to this position."""
         async with self._call_lock:
-            await self._consumers.acknowledge(self._known(table), consumer, position)
+            await self._consumers.acknowledge(self._started_table(table), consumer, position)
 
     async def forget(self, table: TableSchema, consumer: str) -> None:
         """Delete a consumer and its checkpoint."""
         async with self._call_lock:
-            await self._consumers.forget(self._known(table), consumer)
+            await self._consumers.forget(self._started_table(table), consumer)
 
     async def sweep(self, table: TableSchema, now: float, limit: int) -> int:  # noqa: ARG002 - the service decides
         """Nothing to do: the service deletes expired items within some days."""
         async with self._call_lock:
-            self._known(table)
+            self._started_table(table)
         return 0
 
     async def _descriptions(self) -> dict[str, TableDescription]:

@@ -192,11 +192,13 @@ _PROBES: tuple[tuple[Capability, Service, str, dict[str, Any]], ...] = (
 
 async def probe_capabilities(client: Client) -> frozenset[Capability]:
     """Capabilities of the service; one that the caller may not use counts as available."""
-    results = await asyncio.gather(*(_is_known(client, *probe[1:]) for probe in _PROBES))
-    return ALL_CAPABILITIES - {probe[0] for probe, is_known in zip(_PROBES, results, strict=True) if not is_known}
+    results = await asyncio.gather(*(_is_supported(client, *probe[1:]) for probe in _PROBES))
+    return ALL_CAPABILITIES - {
+        probe[0] for probe, is_supported in zip(_PROBES, results, strict=True) if not is_supported
+    }
 
 
-async def _is_known(client: Client, service: Service, operation: str, parameters: dict[str, Any]) -> bool:
+async def _is_supported(client: Client, service: Service, operation: str, parameters: dict[str, Any]) -> bool:
     try:
         await client.call(operation, service=service, **parameters)
     except LacksCapability:

@@ -125,18 +125,18 @@ async def batch_write(
     if not prepared:
         return []
     request: dict[str, list[Parameters]] = {}
-    for each in prepared:
-        content = {name: each.parameters[name] for name in ("Item", "Key") if name in each.parameters}
-        request.setdefault(each.write.table.name, []).append({f"{each.operation}Request": content})
+    for part in prepared:
+        content = {name: part.parameters[name] for name in ("Item", "Key") if name in part.parameters}
+        request.setdefault(part.write.table.name, []).append({f"{part.operation}Request": content})
     response = await client.call("BatchWriteItem", RequestItems=request, **REPORT_CAPACITY)
     charge_writes(consumed, response)
-    tables = {each.write.table.name: each.write.table for each in prepared}
+    tables = {write.table.name: write.table for write in writes}
     unprocessed = {
-        (name, _request_key(tables[name], part))
-        for name, parts in cast("dict[str, list[Parameters]]", response.get("UnprocessedItems") or {}).items()
-        for part in parts
+        (name, _request_key(tables[name], rest))
+        for name, requests in cast("dict[str, list[Parameters]]", response.get("UnprocessedItems") or {}).items()
+        for rest in requests
     }
-    return [write for write, each in zip(writes, prepared, strict=True) if each.item_id in unprocessed]
+    return [write for write, part in zip(writes, prepared, strict=True) if part.item_id in unprocessed]
 
 
 def _request_key(table: TableSchema, request: Parameters) -> ItemKey:
@@ -169,7 +169,7 @@ class Transactions:
         try:
             charge_writes(consumed, await self._send(items, self._token(token)))
         except TransactionCancelled as cancelled:
-            charge_cancelled_transaction(consumed, [each.write for each in prepared], cancelled)
+            charge_cancelled_transaction(consumed, [part.write for part in prepared], cancelled)
             raise
 
     def _token(self, token: str | None) -> str:

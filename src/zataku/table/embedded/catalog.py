@@ -15,12 +15,12 @@ class StoredIndex:
 
     def __init__(self, table: TableSchema, schema: IndexSchema, number: int, state: IndexState) -> None:
         self.schema = schema
-        # Attributes that the index shows, None for all. In the file an entry holds keys only and points at its item.
+        # Attributes that the index returns, None for all. In the file an entry holds keys only and points at its item.
         self.projected = table.projected(schema)
         self.number = number
         self.state = state
         self.entries = layout.entries(number)
-        # The row may exist: a backfill meets items that a write has just put into the index.
+        # The row may exist: a backfill also reads items that a write has just put into the index.
         self.insert = f"INSERT OR REPLACE INTO {self.entries} (ipk, isk, pk, sk, id) VALUES (?, ?, ?, ?, ?)"
         self.delete = f"DELETE FROM {self.entries} WHERE ipk = ? AND isk = ? AND pk = ? AND sk = ?"
 
@@ -61,7 +61,7 @@ class StoredTable:
 
     def ready_index(self, schema: IndexSchema) -> StoredIndex:
         """The index of that name; raises while it is being filled."""
-        index = next((known for known in self.indexes if known.schema.name == schema.name), None)
+        index = next((stored for stored in self.indexes if stored.schema.name == schema.name), None)
         if index is None:
             raise BadInput(f"{self.schema.name} has no index {schema.name}. Declare it and start the store again.")
         state = index.state

@@ -49,7 +49,7 @@ class ItemCache:
     """Items read or written lately, as last committed; a hit needs no thread and no disk.
 
     The writer removes an item before the commit that changes it and adds the new state afterwards, before any caller is
-    answered. A read adds what it found only when no commit began since its snapshot. When the cache is full the least
+    answered. A read adds an item only when no commit has begun since its snapshot. When the cache is full the least
     recently used half is dropped. A cache of 0 bytes stays empty, for a store that another process writes.
     """
 
@@ -80,7 +80,7 @@ class ItemCache:
         return None if self._is_committing or not self._max_half_bytes else self._commits
 
     def add(self, key: CacheKey, item: CachedItem, generation: int | None) -> None:
-        """Cache an item that a read found, unless a commit has begun since its snapshot."""
+        """Cache an item that was read, unless a commit has begun since the snapshot of the read."""
         with self._lock:
             if generation is not None and generation == self._commits and not self._is_committing:
                 self._add(key, item)
@@ -273,10 +273,10 @@ class Database:
 
     def translate(self, error: apsw.Error) -> BaseException:
         """The error that a caller gets for one of SQLite; damage is recorded and ends all further work."""
-        known = table_error(error, self.path)
-        if isinstance(known, StoreDamaged) and self.damage is None:
-            self.damage = known
-        return error if known is None else known
+        translated = table_error(error, self.path)
+        if isinstance(translated, StoreDamaged) and self.damage is None:
+            self.damage = translated
+        return error if translated is None else translated
 
     def _initialise(self, connection: Connection) -> None:
         if single_value(connection, "SELECT count(*) FROM sqlite_master") == 0:

@@ -47,10 +47,10 @@ class Engine:
             self.reader = Reader(database, "reader", random)
             self.scanner = Reader(database, "scanner", random)
         except BaseException as error:
-            known = database.translate(error) if isinstance(error, apsw.Error) else error
+            translated = database.translate(error) if isinstance(error, apsw.Error) else error
             database.disconnect()
             database.unlock()
-            raise known from error
+            raise translated from error
         for thread in self._threads:
             thread.start()
 

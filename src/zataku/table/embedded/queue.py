@@ -16,7 +16,7 @@ import apsw
 
 from zataku.table.backend.errors import TableError
 
-# What the thread passes to the work: an open write group, or a read session.
+# The argument that the thread passes to the work: an open write group, or a read session.
 Context = TypeVar("Context")
 Result = TypeVar("Result")
 
@@ -243,16 +243,16 @@ def resolve(calls: Iterable[QueuedCall[Any]]) -> None:
     """Resolve the future of every call, waking each event loop once."""
     by_loop: dict[asyncio.AbstractEventLoop | None, list[QueuedCall[Any]]] = {}
     for call in calls:
-        known = by_loop.get(call.loop)
-        if known is None:
+        earlier = by_loop.get(call.loop)
+        if earlier is None:
             by_loop[call.loop] = [call]
         else:
-            known.append(call)
-    for loop, own in by_loop.items():
+            earlier.append(call)
+    for loop, calls_of_loop in by_loop.items():
         if loop is None:
-            _set_results(own)
+            _set_results(calls_of_loop)
         else:
-            _call_on(loop, _set_results, own)
+            _call_on(loop, _set_results, calls_of_loop)
 
 
 def copy_of(error: TableError) -> TableError:

@@ -24,7 +24,7 @@ _MAX_SHORT_INTEGER = 10**18
 
 
 class StoredRow:
-    """A row that was found in the file."""
+    """A row of the file."""
 
     __slots__ = ("_item", "packed", "row_id", "size")
 

@@ -109,8 +109,8 @@ def stream_facts(session: ReadSession) -> dict[str, str]:
 def add_usage(usage: Sequence[Usage], group: WriteGroup) -> None:
     """Add to the sums per access pattern, creating their table in a file that is older than it."""
     group.execute(layout.USAGE_TABLE)
-    for each in usage:
-        group.execute(_ADD_USAGE, each.pattern, each.calls, each.reads, each.writes)
+    for sums in usage:
+        group.execute(_ADD_USAGE, sums.pattern, sums.calls, sums.reads, sums.writes)
 
 
 def read_usage(session: ReadSession) -> list[Usage]:

@@ -63,7 +63,7 @@ class WriteGroup:
         return StoredRow(*rows[0]) if rows else None
 
     def put(self, table: StoredTable, old: StoredRow | None, new: NewRow) -> bool:
-        """Write a row over the one that was found; False when both hold the same item."""
+        """Write a row over the stored one, if any; False when both hold the same item."""
         run = self.cursor.execute
         if old is None:
             run(table.insert, (new.pk, new.sk, new.size, new.expires, new.packed))
@@ -97,7 +97,7 @@ class WriteGroup:
                 self.cursor.execute(index.insert, (*key, new.pk, new.sk, old.row_id))
 
     def delete(self, table: StoredTable, pk: bytes, sk: bytes, old: StoredRow, expired: bool = False) -> None:
-        """Delete a row that was found."""
+        """Delete a stored row."""
         self.cursor.execute(table.delete, (old.row_id,))
         for index in table.indexes:
             key = index_key_if_valid(index.schema, old.item)
@@ -120,11 +120,11 @@ class WriteGroup:
             keys = pack({key.name: item[key.name] for key in table.schema.keys})
         self.sequence += 1
         record = (self.sequence, self.now, kind, expired, keys, old_image, new_image)
-        known = self.stream_records.get(table.number)
-        if known is None:
+        earlier = self.stream_records.get(table.number)
+        if earlier is None:
             self.stream_records[table.number] = (table, [record])
         else:
-            known[1].append(record)
+            earlier[1].append(record)
 
     def write_stream_records(self) -> None:
         """Write the collected stream records; the last step before the commit."""

@@ -101,7 +101,7 @@ def update(
         raise BadUpdate("An update needs at least one edit. Give one.")
     binding = binding_of(key.entity)
     actions = [_checked(binding, edit) for edit in edits]
-    changed = {edit.field: _known(edit.action) for edit in edits}
+    changed = {edit.field: _value_after(edit.action) for edit in edits}
     for attribute, template, sources in binding.dependent_index_keys:
         if not sources.isdisjoint(changed):
             actions.append(_index_key(binding, attribute, template, key, changed))
@@ -122,7 +122,7 @@ def _checked(binding: Binding[E], edit: Edit[E]) -> ex.Action:
     return edit.action
 
 
-def _known(action: ex.Action) -> object:
+def _value_after(action: ex.Action) -> object:
     """The value of a top-level field after the action, where it is known without reading the item."""
     if len(action.route) == 1:
         if isinstance(action, ex.Drop):

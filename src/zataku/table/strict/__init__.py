@@ -1,1 +1,1 @@
-"""Fault injection around any backend: everything AWS documents and a quiet machine never shows."""
+"""Fault injection around any backend: the errors and delays that AWS documents and an idle machine never shows."""

@@ -14,7 +14,7 @@ from zataku.table.dynamodb.streams.shard_reader import ShardReader
 from zataku.table.dynamodb.streams.shards import readable_shards
 from zataku.table.dynamodb.streams.stream_lineage import StreamLineage
 
-# A worker renews its leases, and looks at those of others, so many times while a lease lasts.
+# Number of times that a worker renews its leases, and reads those of others, while a lease lasts.
 RENEWALS_PER_LEASE = 4
 
 

@@ -80,17 +80,17 @@ class LeaseTable:
         item = await self._metadata.item(self._partition, self._prefix + shard)
         return None if item is None else parse_lease(shard, item)
 
-    async def take(self, shard: str, known: Lease | None) -> Lease | None:
-        """Become the owner if the lease is still as known; None when another worker was faster."""
+    async def take(self, shard: str, seen: Lease | None) -> Lease | None:
+        """Become the owner if the lease is still as it was seen; None when another worker was faster."""
         sk = self._prefix + shard
         try:
-            if known is None:
+            if seen is None:
                 new: Item = {"owner": self._owner, "counter": 1}
                 return parse_lease(shard, new) if await self._metadata.put_new(self._partition, sk, new) else None
-            values: Item = {"owner": self._owner, "one": 1, "seen": known.counter}
-            condition = "attribute_not_exists(#owner)" if known.owner is None else "#owner = :former"
-            if known.owner is not None:
-                values["former"] = known.owner
+            values: Item = {"owner": self._owner, "one": 1, "seen": seen.counter}
+            condition = "attribute_not_exists(#owner)" if seen.owner is None else "#owner = :former"
+            if seen.owner is not None:
+                values["former"] = seen.owner
             return await self._update(
                 shard,
                 "SET #owner = :owner, #counter = #counter + :one REMOVE #wanted",
@@ -135,11 +135,11 @@ class LeaseTable:
             await self._update(shard, change, values)
 
     async def request(self, lease: Lease) -> None:
-        """Ask the owner of a lease to hand it over."""
-        values: Item = {"me": self._owner, "owner": lease.owner}
+        """Request a lease from its owner, which hands it over when it can."""
+        values: Item = {"worker": self._owner, "owner": lease.owner}
         with suppress(ResultUnknown):
             await self._update(
-                lease.shard, "SET #wanted = :me", values, "#owner = :owner AND attribute_not_exists(#wanted)"
+                lease.shard, "SET #wanted = :worker", values, "#owner = :owner AND attribute_not_exists(#wanted)"
             )
 
     async def remove(self, shard: str) -> None:

@@ -39,11 +39,11 @@ async def later_streams(client: Client, table: TableSchema, arn: str) -> list[st
     start: dict[str, Any] = {}
     for _ in range(_MAX_PAGES):
         response = await client.call("ListStreams", service="dynamodbstreams", TableName=table.name, **start)
-        listed += [stream["StreamArn"] for stream in response["Streams"]]
+        listed += [description["StreamArn"] for description in response["Streams"]]
         if not response.get("LastEvaluatedStreamArn"):
             break
         start = {"ExclusiveStartStreamArn": response["LastEvaluatedStreamArn"]}
-    return sorted((other for other in listed if stream_label(other) > stream_label(arn)), key=stream_label)
+    return sorted((stream for stream in listed if stream_label(stream) > stream_label(arn)), key=stream_label)
 
 
 async def list_shards(client: Client, arn: str) -> ShardMap | None:
@@ -76,13 +76,13 @@ def readable_shards(shards: ShardMap, finished: Iterable[str], unfinished: Itera
     description may lag, and only reading the shard itself shows that it is gone.
     """
     finished = set(finished)
-    known = set(unfinished) | shards.keys()
+    names = set(unfinished) | shards.keys()
 
     def has_open_parent(name: str) -> bool:
         shard = shards.get(name)
-        return shard is not None and shard.parent in known and shard.parent not in finished
+        return shard is not None and shard.parent in names and shard.parent not in finished
 
-    return sorted(name for name in known - finished if not has_open_parent(name))
+    return sorted(name for name in names - finished if not has_open_parent(name))
 
 
 def is_missing(problem: TableError) -> bool:

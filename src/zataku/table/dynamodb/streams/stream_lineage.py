@@ -75,8 +75,8 @@ class StreamLineage:
 
     async def _has_unfinished(self, shards: ShardMap) -> bool:
         leases = await self.leases.read_all()
-        known = shards.keys() | leases.keys()
-        return any(name not in leases or not leases[name].finished for name in known)
+        names = shards.keys() | leases.keys()
+        return any(name not in leases or not leases[name].finished for name in names)
 
     async def _advance(self, latest: str, *, is_gone: bool) -> None:
         """Move the consumer to the next stream of the table."""

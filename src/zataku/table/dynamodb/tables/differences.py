@@ -43,7 +43,7 @@ def creation_parameters(table: TableSchema) -> Parameters:
 def differences(stored: TableDescription, declared: TableSchema) -> list[Difference]:
     """All differences, in the order in which they can be removed.
 
-    A protection that is on although the design does not ask for it stays on.
+    A protection that is on although the design does not declare it stays on.
     """
     changes = _capacity(stored, declared) + _stream(stored.schema, declared) + _time_to_live(stored.schema, declared)
     if declared.recovery and not stored.schema.recovery and stored.recovery_offered:

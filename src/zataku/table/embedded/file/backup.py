@@ -45,8 +45,8 @@ def copy_pages(source: Connection, destination: Path, report: Callable[[int, int
     """Copy all pages of one snapshot. Writers continue: they do not touch a reader's snapshot."""
     target = connect(destination, writable=True)
     try:
-        # The checksum VFS learns from the first page that this file has checksums. The copy may write that page last,
-        # so an empty one is written first; without it the pages before would get no checksum.
+        # The checksum VFS recognises a file with checksums by its first page. The copy may write that page last, so an
+        # empty one is written first; without it the pages before would get no checksum.
         target.pragma("page_size", layout.PAGE_SIZE)
         target.reserve_bytes("main", layout.CHECKSUM_BYTES)
         target.pragma("user_version", layout.FORMAT)

@@ -14,7 +14,7 @@ from zataku.table.embedded.database import CachedItem, ItemCache
 from zataku.table.embedded.reads.reader import ReadSession
 from zataku.table.embedded.rows import table_key
 
-# The row that was found, and the size of the whole item; 0 for no item.
+# The row, or None, and the size of the whole item; 0 for no item.
 SizedRow: TypeAlias = tuple[Row | None, int]
 _NOT_FOUND: SizedRow = (None, 0)
 

@@ -53,11 +53,11 @@ def apply_schemas(group: WriteGroup, tables: Sequence[TableSchema]) -> None:
         check_table(table)
     check_compatible(stored, tables)
     for table in tables:
-        known = stored.get(table.name)
-        if known is None:
+        existing = stored.get(table.name)
+        if existing is None:
             _create_table(group, table)
-        elif known.schema != table:
-            _change_table(group, known, table)
+        elif existing.schema != table:
+            _change_table(group, existing, table)
 
 
 def _create_table(group: WriteGroup, table: TableSchema) -> None:
