@@ -20,7 +20,7 @@ from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts
 from zataku.cli.control_client import running_process, send_action
 from zataku.cli.execution import run_to_end
-from zataku.cli.output import format_time, print_facts, print_note
+from zataku.cli.output import confirm, format_time, print_facts, print_note
 from zataku.cli.server_options import DEFAULT_SERVER, ServerOptions, ServerTarget
 from zataku.cli.store_options import Flag
 from zataku.clock import SystemClock
@@ -132,7 +132,8 @@ def delete(name: str, /, *, server: ServerOptions = DEFAULT_SERVER, yes: Flag = 
     """
     target = server.target()
     if not yes:
-        _confirm(run_to_end(_show(target, name), "").name)
+        spelling = run_to_end(_show(target, name), "").name
+        confirm(f"This deletes everything that {spelling} owns.", spelling, InvalidRequest)
     spelling = run_to_end(_perform(target, "delete", name), _INTERRUPTED)
     print(f"{spelling} is deleted. The server removes what they own in the background, or when it is started next.")
     return 0
@@ -145,17 +146,6 @@ def _read_password() -> str:
         return sys.stdin.readline().rstrip("\r\n")
     except UnicodeDecodeError:
         raise InvalidRequest("The password is not in UTF-8. Give another one.", code="bad_password") from None
-
-
-def _confirm(name: str) -> None:
-    if not sys.stdin.isatty():
-        raise InvalidRequest(
-            f"This deletes everything that {name} owns. There is no terminal to confirm it: add --yes."
-        )
-    print_note(f"This deletes everything that {name} owns.")
-    print(f"Type {name} to continue: ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip() != name:
-        raise InvalidRequest("That is not the name. Nothing was changed.")
 
 
 def _format_minute(millis: int) -> str:

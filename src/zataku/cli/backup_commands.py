@@ -1,11 +1,10 @@
 """Commands that back up and restore a whole store."""
 
 import asyncio
-import sys
 from pathlib import Path
 
 from zataku.cli.execution import open_read_only, run_to_end
-from zataku.cli.output import print_note
+from zataku.cli.output import confirm
 from zataku.cli.progress import progress_report
 from zataku.cli.store_options import DEFAULT_STORE, Flag, StoreOptions
 from zataku.clock import SystemClock, now_ms
@@ -41,7 +40,7 @@ def restore(source: str, /, *, store: StoreOptions = DEFAULT_STORE, yes: Flag = 
         Do not ask for the store's name first.
     """
     if not yes:
-        _confirm(store.url)
+        confirm(f"This replaces everything in {store.url}.", store.url.name, BadInput)
     print(run_to_end(_restore(store, source), "Look at the store with `zataku store status`, then try again."))
     return 0
 
@@ -91,13 +90,3 @@ def _prepare_folder(path: Path) -> bool:
     """Create the folder of a store; True when there is a store to replace."""
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.exists()
-
-
-def _confirm(url: StoreUrl) -> None:
-    """Ask for the store's name, so that no store is replaced by accident."""
-    if not sys.stdin.isatty():
-        raise BadInput(f"This replaces everything in {url}. There is no terminal to confirm it: add --yes.")
-    print_note(f"This replaces everything in {url}.")
-    print(f"Type {url.name} to continue: ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip() != url.name:
-        raise BadInput("That is not the name. Nothing was changed.")

@@ -1,10 +1,10 @@
-"""Output for a terminal and for a pipe.
+"""Output for a terminal and for a pipe, and the confirmation of what cannot be undone.
 
 A terminal gets colours and rules; a pipe gets plain columns as wide as they need to be, so that nothing is cut off.
 """
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 
 _BYTE_UNITS = ("B", "KB", "MB", "GB", "TB")
@@ -56,6 +56,16 @@ def print_markdown(text: str) -> None:
 def print_note(line: str) -> None:
     """Print a line for the operator, on standard error, that is not part of the result."""
     print(line, file=sys.stderr, flush=True)
+
+
+def confirm(consequence: str, name: str, error: Callable[[str], Exception]) -> None:
+    """Ask the operator to type a name, so that nothing is lost by accident. Raises the error for any other answer."""
+    if not sys.stdin.isatty():
+        raise error(f"{consequence} There is no terminal to confirm it: add --yes.")
+    print_note(consequence)
+    print(f"Type {name} to continue: ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip() != name:
+        raise error("That is not the name. Nothing was changed.")
 
 
 def _plain_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> list[str]:
