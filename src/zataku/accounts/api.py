@@ -42,8 +42,8 @@ AddressOf: TypeAlias = Callable[[HttpRequest], str | None]
 """The client's address of a request, behind trusted proxies only."""
 
 
-class AccountServices:
-    """What the handlers share: the use cases, the authenticator, the cookies and the rate limits."""
+class RouteServices:
+    """The services of all handlers: the use cases, the authenticator, the cookies and the rate limits."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class AccountServices:
         return Response(Me.of(user), status_code=status, cookies=cookies)
 
 
-Services: TypeAlias = NamedDependency[SkipValidation[AccountServices]]
+Services: TypeAlias = NamedDependency[SkipValidation[RouteServices]]
 Caller: TypeAlias = NamedDependency[SkipValidation[Identity]]
 HashId: TypeAlias = Annotated[
     str, PathParameter(pattern=anchored("[0-9a-f]{64}"), description="Its id, which is a hash of its secret")
@@ -242,7 +242,7 @@ def routes(
     address_of: AddressOf,
 ) -> tuple[ControllerRouterHandler, ...]:
     """The routes under /api, for an application that provides `identity`. Keys are created for known scopes only."""
-    services = AccountServices(accounts, authenticator, rate_limits, known_scopes, address_of)
+    services = RouteServices(accounts, authenticator, rate_limits, known_scopes, address_of)
     return (
         Router(
             "/api",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, ip_address, ip_network
 from typing import Any, TypeAlias
 from uuid import uuid4
 
@@ -12,7 +12,6 @@ from zataku.platform.identity import Identity
 from zataku.server.http.asgi import Scope, headers_of
 
 Address: TypeAlias = IPv4Address | IPv6Address
-Network: TypeAlias = IPv4Network | IPv6Network
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 _PROXY_HEADERS = frozenset(

@@ -83,8 +83,8 @@ def _index(schema: TableSchema, name: str | None) -> IndexSchema | None:
     for index in schema.indexes:
         if index.name == name:
             return index
-    known = ", ".join(index.name for index in schema.indexes) or "none"
-    raise NotFound(f"{schema.name} has no index {name}. There are: {known}.")
+    names = ", ".join(index.name for index in schema.indexes) or "none"
+    raise NotFound(f"{schema.name} has no index {name}. There are: {names}.")
 
 
 def _read(schema: TableSchema, index: IndexSchema | None, query: ItemQuery) -> QueryItems | ScanItems:
