@@ -37,9 +37,9 @@ def files(chunks: dict[str, Chunk], *names: str) -> set[str]:
     def needed(name: str, seen: frozenset[str]) -> Iterator[str]:
         chunk = chunks[name]
         yield from (chunk.file, *chunk.css, *chunk.assets)
-        for other in chunk.imports:
-            if other not in seen:
-                yield from needed(other, seen | {name})
+        for imported in chunk.imports:
+            if imported not in seen:
+                yield from needed(imported, seen | {name})
 
     return {file for name in names for file in needed(name, frozenset())}
 

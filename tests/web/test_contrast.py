@@ -45,8 +45,11 @@ def linear(colour: str) -> list[float]:
     return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
 
 
-def contrast(one: str, other: str) -> float:
-    lights = [sum(w * part for w, part in zip((0.2126, 0.7152, 0.0722), linear(c), strict=True)) for c in (one, other)]
+def contrast(foreground: str, background: str) -> float:
+    lights = [
+        sum(w * part for w, part in zip((0.2126, 0.7152, 0.0722), linear(c), strict=True))
+        for c in (foreground, background)
+    ]
     dark, light = sorted(lights)
     return (light + 0.05) / (dark + 0.05)
 
@@ -86,22 +89,22 @@ def with_pigments(colour: Palette) -> Iterator[Pair]:
         yield f"a disabled button on {part}", colour["ink3"], pale, TEXT
 
 
-def on_things(colour: Palette) -> Iterator[Pair]:
+def on_surfaces(colour: Palette) -> Iterator[Pair]:
     for wood in (colour["wood"], blended(colour["hi"], colour["wood"]), blended(colour["grain"], colour["wood"])):
         yield "text on wood", colour["onwood"], wood, TEXT
-    for thing in ("canvas", "koma", "kaya"):
-        yield f"ink on {thing}", ONLIT, colour[thing], TEXT
+    for surface in ("canvas", "koma", "kaya"):
+        yield f"ink on {surface}", ONLIT, colour[surface], TEXT
     yield "a promoted piece", colour["nari"], colour["koma"], TEXT
     yield "a candidate's number", colour["shiro"], mixed("#000000", colour["felt"], 0.28), TEXT
     yield "a black stone", colour["kuro"], colour["felt"], SHAPE
     yield "a white stone", colour["shiro"], colour["felt"], SHAPE
-    for thing in ("wood", "felt", "kaya", "koma"):
-        ring = max(RINGS, key=lambda it: contrast(it, colour[thing]))
-        yield f"the better ring of the focus on {thing}", ring, colour[thing], SHAPE
+    for surface in ("wood", "felt", "kaya", "koma"):
+        ring = max(RINGS, key=lambda ring: contrast(ring, colour[surface]))
+        yield f"the better ring of the focus on {surface}", ring, colour[surface], SHAPE
 
 
 @pytest.mark.parametrize("time", PALETTES)
-@pytest.mark.parametrize("pairs", [on_paper, with_pigments, on_things])
+@pytest.mark.parametrize("pairs", [on_paper, with_pigments, on_surfaces])
 def test_every_foreground_has_enough_contrast_with_its_background(time: str, pairs):
     weak = {name: round(contrast(a, b), 2) for name, a, b, minimum in pairs(PALETTES[time]) if contrast(a, b) < minimum}
     assert weak == {}
@@ -126,8 +129,8 @@ def perceived(colour: str, vision: str) -> tuple[float, float, float]:
 @pytest.mark.parametrize("vision", COLOUR_VISION)
 def test_the_lines_of_a_chart_differ_for_every_kind_of_colour_vision(time: str, vision: str):
     colour = PALETTES[time]
-    for one, other in itertools.combinations(SERIES, 2):
-        assert math.dist(perceived(colour[one], vision), perceived(colour[other], vision)) >= 17, (one, other)
+    for first, second in itertools.combinations(SERIES, 2):
+        assert math.dist(perceived(colour[first], vision), perceived(colour[second], vision)) >= 17, (first, second)
 
 
 def test_both_palettes_have_every_colour():
