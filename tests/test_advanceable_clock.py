@@ -26,7 +26,8 @@ async def test_an_advance_wakes_the_sleepers_that_are_due_and_no_others():
         await clock.sleep(seconds)
         woken.append(name)
 
-    sleepers = [asyncio.create_task(wait(*it)) for it in (("hour", 3600), ("minute", 60), ("day", 86400))]
+    waits = {"hour": 3600, "minute": 60, "day": 86400}
+    sleepers = [asyncio.create_task(wait(name, seconds)) for name, seconds in waits.items()]
     await asyncio.sleep(0)
     await clock.advance(59)
     assert woken == []

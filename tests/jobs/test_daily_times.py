@@ -63,9 +63,9 @@ def test_due_times_come_once_a_day_and_are_recognized_as_daily_times(start: int,
     assert times[0] > start
     assert times[0] - start <= DAY + HOUR
     assert all(DAY - 2 * HOUR <= later - sooner <= DAY + 2 * HOUR for sooner, later in pairwise(times))
-    days = [datetime.fromtimestamp(it / 1000, ZoneInfo(zone)).date() for it in times]
+    days = [datetime.fromtimestamp(due_at / 1000, ZoneInfo(zone)).date() for due_at in times]
     assert len(set(days)) == len(days)
-    assert all(is_daily_time(job, it) and not is_daily_time(job, it + 1) for it in times)
+    assert all(is_daily_time(job, due_at) and not is_daily_time(job, due_at + 1) for due_at in times)
 
 
 @pytest.mark.parametrize("zone", ["Asia/Atlantis", "../etc/passwd", ""])

@@ -222,7 +222,7 @@ async def wait_until(condition: Callable[[], bool]) -> None:
     """Wait until a condition holds, for ten seconds at most."""
     async with asyncio.timeout(10):
         while not condition():
-            await asyncio.sleep(0.001)
+            await wait_for_pending_calls()
 
 
 class ProcessClock(ManualClock):

@@ -18,7 +18,7 @@ async def execute_together(process: RoomProcess, *commands: CounterCommand) -> l
     process.counters.gate.clear()
     first = asyncio.create_task(process.add(0))
     await process.counters.wait_until(lambda: process.counters.batches == [1])
-    rest = [asyncio.create_task(process.rooms.execute(ROOM, guest(), it)) for it in commands]
+    rest = [asyncio.create_task(process.rooms.execute(ROOM, guest(), command)) for command in commands]
     await asyncio.sleep(0)
     process.counters.gate.set()
     await first

@@ -139,11 +139,16 @@ async def close_code(client: ClientConnection) -> int | None:
     return client.close_code
 
 
-async def wait_until(condition: Callable[[], object]) -> None:
-    """Wait until a condition holds."""
-    async with asyncio.timeout(DEADLINE):
-        while not condition():
-            await asyncio.sleep(0.002)
+class ListeningServer(uvicorn.Server):
+    """A uvicorn server with an event that is set when it accepts connections."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.is_listening = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.is_listening.set()
 
 
 @asynccontextmanager
@@ -159,11 +164,11 @@ async def run_server(limits: SocketLimits | None = None, clock: Clock | None = N
         await endpoint.serve(scope, receive, send, identity=socket_server.identity, address=scope["client"][0])
 
     options = uvicorn_options(hub.limits)
-    server = uvicorn.Server(uvicorn.Config(application, lifespan="off", log_config=None, **options))  # type: ignore[arg-type]
+    server = ListeningServer(uvicorn.Config(application, lifespan="off", log_config=None, **options))  # type: ignore[arg-type]
     running = asyncio.create_task(server.serve(sockets=[listening]))
     await hub.start(handler.catch_up)
     try:
-        await wait_until(lambda: server.started)
+        await asyncio.wait_for(server.is_listening.wait(), DEADLINE)
         yield socket_server
     finally:
         server.should_exit = True

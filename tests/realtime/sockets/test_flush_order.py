@@ -61,7 +61,7 @@ class Model:
                 received = self.clients[name][1].payloads
                 assert received == self.expected[name][: len(received)]
                 self.expected[name] = received
-                self.subscriptions = {it for it in self.subscriptions if it[0] != name}
+                self.subscriptions = {(other, topic) for other, topic in self.subscriptions if other != name}
             case "wait", _, _:
                 await self.clock.advance(SocketLimits().flush_seconds / 3)
             case _:

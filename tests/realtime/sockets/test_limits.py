@@ -11,7 +11,6 @@ from tests.realtime.sockets.socket_server import (
     receive,
     run_server,
     send_message,
-    wait_until,
 )
 from zataku.clock import ManualClock
 from zataku.realtime.sockets.limits import SocketLimits, TokenBucket
@@ -54,8 +53,8 @@ async def test_commands_are_limited_to_a_burst_of_forty_and_twenty_per_second():
     async with run_server(clock=clock) as server, server.client("live/1") as client:
         for number in range(45):
             await send_message(client, t="do", id=number, to="live/1", what=1)
-        replies = {it["id"]: it for it in [await receive(client) for _ in range(45)]}
-        refused = {number for number, it in replies.items() if it["t"] == "refused"}
+        replies = {reply["id"]: reply for reply in [await receive(client) for _ in range(45)]}
+        refused = {number for number, reply in replies.items() if reply["t"] == "refused"}
         assert refused == set(range(39, 45))  # joining was the first
         error = replies[39]["error"]
         assert (error["code"], error["details"]["retry_after"]) == ("too_many_requests", 0.05)
@@ -72,7 +71,7 @@ async def test_a_client_that_ignores_the_rate_limit_is_closed(server: SocketServ
             while True:
                 await receive(client)
         assert await close_code(client) == 1008
-        assert len([it for it in server.handler.received if it[0] == "do"]) <= 39
+        assert [kind for kind, _ in server.handler.received].count("do") <= 39
 
 
 async def test_transient_commands_have_a_rate_limit_of_their_own(server: SocketServer):
@@ -82,7 +81,7 @@ async def test_transient_commands_have_a_rate_limit_of_their_own(server: SocketS
         assert (await receive(client))["error"]["code"] == "too_many_requests"
         await send_message(client, t="do", id=1, to="live/1", what=1)
         assert (await receive(client))["t"] == "done"
-        assert len([it for it in server.handler.received if it[0] == "pass"]) == 400
+        assert [kind for kind, _ in server.handler.received].count("pass") == 400
 
 
 INVALID_MESSAGES = [
@@ -158,4 +157,5 @@ async def test_a_socket_over_the_limit_gets_an_error_and_is_closed():
         async with server.client():
             await send_message(client, t="join", id=1, to="live/1")
             assert (await receive(client))["t"] == "joined"
-        await wait_until(lambda: server.hub.socket_count == 2)
+        await server.handler.wait_until(lambda: server.handler.disconnects)
+        assert server.hub.socket_count == 2

@@ -1,6 +1,7 @@
 """The protocol below the messages: broken frames, invalid bytes, aborted connections."""
 
 import asyncio
+from typing import Any
 
 import pytest
 from websockets.frames import Frame, Opcode
@@ -13,7 +14,6 @@ from tests.realtime.sockets.socket_server import (
     receive,
     run_server,
     transient_event,
-    wait_until,
 )
 from zataku.realtime.sockets.limits import SocketLimits
 
@@ -102,10 +102,11 @@ async def test_nothing_is_written_after_the_close_frame(server: SocketServer):
 async def test_writing_to_an_ended_connection_does_nothing(server: SocketServer):
     async with server.client("live/1") as client:
         client.transport.abort()
-        for number in range(50):
-            server.hub.broadcast("live/1", transient_event("live/1", number))
-            await asyncio.sleep(0.001)
-        await server.handler.wait_until(lambda: server.handler.disconnects)
+        async with asyncio.timeout(DEADLINE):
+            while not server.handler.disconnects:
+                server.hub.broadcast("live/1", transient_event("live/1", 1))
+                await asyncio.sleep(0)
+        server.handler.sockets[0].connection.write(b"late")
 
 
 async def test_a_client_that_closes_and_never_reads_is_aborted():
@@ -115,12 +116,21 @@ async def test_a_client_that_closes_and_never_reads_is_aborted():
         writer.write(JOIN)
         await server.handler.wait_until(lambda: server.handler.sockets)
         client = server.handler.sockets[0]
-        client.connection.close_timeout = 0.05  # type: ignore[attr-defined]  uvicorn waits ten seconds
-        while client.connection.pending_bytes() < 1024 * 1024:
+        connection: Any = client.connection
+        connection.close_timeout = 0.05  # uvicorn waits ten seconds
+        was_lost, lose = asyncio.Event(), connection.connection_lost
+
+        def record_loss(problem: Exception | None) -> None:
+            lose(problem)
+            was_lost.set()
+
+        connection.connection_lost = record_loss
+        while connection.pending_bytes() < 1024 * 1024:
             server.hub.broadcast("live/1", bytes(256 * 1024))
             await asyncio.sleep(0)
         writer.write(Frame(Opcode.CLOSE, b"\x03\xe8").serialize(mask=True))
-        await wait_until(lambda: client.connection.pending_bytes() == 0)
+        await asyncio.wait_for(was_lost.wait(), DEADLINE)
+        assert connection.pending_bytes() == 0
         writer.transport.abort()
         await server.handler.wait_until(lambda: server.handler.disconnects)
 

@@ -7,7 +7,7 @@ import msgspec
 from structlog.testing import capture_logs
 
 from tests.realtime.sockets.memory_connection import make_hub, open_socket
-from tests.realtime.sockets.socket_server import receive, run_server, transient_event, wait_until
+from tests.realtime.sockets.socket_server import receive, run_server, transient_event
 from zataku.realtime.messages import EventsMissed
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
@@ -158,7 +158,7 @@ async def test_a_slow_reader_whose_catch_up_fails_is_closed():
     with capture_logs() as logs:
         await clock.advance(0.3)
     assert connection.code == 1011
-    assert [it["topic"] for it in logs] == ["live/1"]
+    assert [entry["topic"] for entry in logs] == ["live/1"]
     await hub.stop()
 
 
@@ -174,12 +174,12 @@ async def test_a_client_that_does_not_read_has_a_bounded_backlog_and_then_catche
                 server.hub.broadcast("live/1", transient_event("live/1", sent, 32 * 1024))
                 sent += 1
                 await receive(fast)
-                assert all(it.connection.pending_bytes() <= 256 * 1024 for it in server.handler.sockets)
+                assert all(member.connection.pending_bytes() <= 256 * 1024 for member in server.handler.sockets)
                 assert sent < 5000
             received = [await receive(slow)]
             while received[-1]["t"] != "missed":
                 received.append(await receive(slow))
             server.hub.broadcast("live/1", transient_event("live/1", -1))
             assert (await receive(slow))["events"][0]["n"] == -1
-            assert [it["events"][0]["n"] for it in received[:-1]] == list(range(len(received) - 1))
-            await wait_until(lambda: server.hub.counters.slow == 1)
+            assert [message["events"][0]["n"] for message in received[:-1]] == list(range(len(received) - 1))
+            assert server.hub.counters.slow == 1
