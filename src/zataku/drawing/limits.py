@@ -88,7 +88,6 @@ PictureText: TypeAlias = Annotated[
 ]
 """A picture or a part of one; `check_base64` requires whole groups of four characters."""
 
-MAX_FLUSHES_PER_SECOND = 2
 StrokesNumber: TypeAlias = Annotated[int, Meta(ge=1, le=9_999, description="Parts of a picture, counted from 1")]
 """Two a second in the longest turn and the rest at its end are 601; servers that lost the room may add some."""
 
