@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.ranking.players import DAY, a_snapshot, player
 from zataku.ranking.design import Day, NameClaim, Profile
-from zataku.ranking.limits import LOWERED_LENGTH, NAME_LENGTH, UserId, fold_name
+from zataku.ranking.limits import FOLDED_NAME_LENGTH, NAME_LENGTH, UserId, fold_name
 from zataku.ranking.values import TABLE_NAME, table_name
 from zataku.table import BadInput, DesignError, Entity
 from zataku.table.schema.entity import binding_of
@@ -105,7 +105,7 @@ def test_every_folded_name_fits_its_key_and_keeps_a_visible_character():
     letters = list(map(chr, codes))
     folded = [fold_name(letter) for letter in letters]
     assert not any(is_visible(letter) for letter, lower in zip(letters, folded, strict=True) if not lower)
-    assert max(map(len, folded)) * NAME_LENGTH == LOWERED_LENGTH
+    assert max(map(len, folded)) * NAME_LENGTH == FOLDED_NAME_LENGTH
     assert len("NAME#") + max(len(text.encode()) for text in folded) * NAME_LENGTH == 995
 
 
@@ -116,7 +116,7 @@ def test_folding_twice_is_folding_once(name: str):
 
 def test_the_longest_folded_name_fits_a_claim():
     claim = NameClaim(name_lower=fold_name("\ufdfa" * 30), holder=UserId("A101"), claimed_at="2026-02-21T03:00:00Z")
-    assert len(claim.name_lower) == LOWERED_LENGTH
+    assert len(claim.name_lower) == FOLDED_NAME_LENGTH
     binding_of(NameClaim).encode(claim)
 
 

@@ -32,12 +32,12 @@ Name: TypeAlias = Annotated[
 """A name as the player writes it: no control or invisible characters, no space at its ends."""
 
 # One character folds to at most 18 (U+FDFA), so a folded name always fits a key: 5 + 30 × 33 bytes of 2,048.
-LOWERED_LENGTH = NAME_LENGTH * 18
+FOLDED_NAME_LENGTH = NAME_LENGTH * 18
 FoldedName: TypeAlias = Annotated[
     str,
     Meta(
         min_length=1,
-        max_length=LOWERED_LENGTH,
+        max_length=FOLDED_NAME_LENGTH,
         description="the name for searching: NFKC casefold of its visible characters",
     ),
 ]
@@ -126,9 +126,9 @@ def _check(number: Decimal, highest: Decimal, label: str) -> None:
 
 __all__ = [
     "DECIMALS",
+    "FOLDED_NAME_LENGTH",
     "HIGHEST_LEVEL",
     "HIGHEST_POWER",
-    "LOWERED_LENGTH",
     "MAX_BUCKETS",
     "MAX_OFFICIAL_RANK",
     "MAX_PART_ROWS",
