@@ -117,12 +117,6 @@ def newest_rooms_of(host_id: HostId) -> Span:
     return by_host.partition(host_id).newest_first()
 
 
-@rooms.query(returns=Room, budget=Budget(reads=1.5, of="a page of 50 rooms"))
-def oldest_rooms_of(host_id: HostId) -> Span:
-    """The rooms of a host, oldest first."""
-    return by_host.partition(host_id)
-
-
 # 2. Comments
 
 comments = Table("LiveComment-Comments-{env}", pk="roomId", sk="commentId", transactions=True)

@@ -116,10 +116,6 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
         query_call(design.newest_rooms_of(MIDORI)),
         {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"},
     ),
-    "oldest_rooms_of": (
-        query_call(design.oldest_rooms_of(MIDORI)),
-        {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"},
-    ),
     "comment": (get_call(design.comment(HALL, TARGET)), {"PostComment", "GetRoomComments"}),
     "comments_of": (query_call(design.comments_of(HALL)), {"PostComment", "GetRoomComments"}),
     "comments_after": (query_call(design.comments_after(HALL, SEQ_START)), {"PostComment", "GetRoomComments"}),
