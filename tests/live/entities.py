@@ -1,5 +1,6 @@
 """Sample entities of live rooms, and the writes that prepare a room for a test."""
 
+from random import Random
 from typing import Any
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from zataku.live.design import Comment, Room, room_now, seq_of
 from zataku.live.limits import CommentId, ConnectionId, HostId, LogId, ProcessName, RoomId, SenderId
 from zataku.live.moderation.design import Mark
 from zataku.live.moderation.writes import HostAction
+from zataku.live.samples import HOST
 from zataku.live.writes import create_room, take_room
 from zataku.table import ConditionFailed, Plan, Query, ResultUnknown, Store, TransactionCancelled
 
@@ -61,6 +63,25 @@ def comment_at(number: int, seconds: float, **fields: object) -> Comment:
 def hidden_mark(hidden: Comment) -> Mark:
     """The mark of a hidden comment."""
     return Mark(room_id=HALL, mark="HIDDEN", comment_id=hidden.comment_id, at=NOW)
+
+
+def talk_room(random: Random, start: float) -> Room:
+    """The closed room of a sample talk, which had two owners."""
+    return Room(
+        room_id=RoomId(str(UUID(int=random.getrandbits(128), version=4))),
+        name="一枚のテーブルで作るゲームサーバー",
+        host_id=HOST,
+        status="CLOSED",
+        created_at=instant_ms(start - 600),
+        updated_at=instant_ms(start + 3_900),
+        epoch=2,
+        slow_mode_seconds=5,
+    )
+
+
+def largest_comment(number: int = 1) -> Comment:
+    """The largest possible comment: 500 characters of four bytes each, from a sender with the longest id."""
+    return replace(comment(number, "𠮷" * 500, sender=SenderId("s" * 128)), nickname="𩸽" * 30)
 
 
 def host_action(number: int = 1, host_id: HostId = MIDORI, room_id: RoomId = HALL) -> HostAction:

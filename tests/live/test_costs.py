@@ -1,15 +1,12 @@
 """What each access pattern of a live room costs, to the unit."""
 
-from random import Random
-
 import pytest
 
 from tests.live.costs import CASES
-from tests.live.entities import HALL, SORA, WEB, YUNA, comment, open_room, socket
+from tests.live.entities import HALL, SORA, WEB, YUNA, comment, largest_comment, open_room, socket
 from tests.support.cost_assertions import budget_mismatches
 from tests.support.stores import START
 from zataku.live.design import DEPARTURES, Comment
-from zataku.live.samples import largest_comment
 from zataku.live.writes import join, post_comments, upvote, upvote_first
 from zataku.table import Store, TransactionCancelled
 
@@ -31,7 +28,7 @@ async def test_a_first_upvote_costs_eight_units_and_a_later_upvote_or_a_join_six
 
 async def test_one_comment_costs_five_units_and_the_largest_eleven(priced: Store) -> None:
     epoch = await open_room(priced)
-    largest = largest_comment(Random(1), START, HALL, 2)
+    largest = largest_comment(2)
     for posted, units in ((comment(1), 3), (largest, 9)):
         with priced.measured("a batch") as consumed:
             await priced.write(post_comments([posted], epoch))

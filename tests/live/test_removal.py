@@ -8,8 +8,8 @@ import pytest
 
 from tests.live.entities import ATTIC, HALL, comment, host_action, open_room, room, socket, uuid
 from tests.support.app_context import all_items, app_context, items_containing, user_identity
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock
 from zataku.errors import Conflict, Unavailable
 from zataku.live.design import TABLES, Comment, Room, comments_of, moderation, room_now
 from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId

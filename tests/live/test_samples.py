@@ -3,7 +3,7 @@
 from collections import Counter
 from random import Random
 
-from tests.live.entities import HALL, WEB
+from tests.live.entities import HALL, WEB, largest_comment, talk_room
 from tests.support.stores import START
 from zataku.live.design import comments_after, comments_of, latest_comments, room_now, seq_of
 from zataku.live.limits import SEQ_START
@@ -11,11 +11,9 @@ from zataku.live.moderation.design import LogEntry, Mark, Upvote, Upvotes, log_o
 from zataku.live.samples import (
     TALK_COMMENTS,
     audience,
-    largest_comment,
     rooms_of,
     talk_comments,
     talk_moderation,
-    talk_room,
 )
 from zataku.table import Store
 from zataku.table.backend.values import item_size
@@ -50,7 +48,7 @@ def test_comments_come_in_order_under_names_in_three_languages() -> None:
 
 
 def test_the_largest_comment_is_as_large_as_the_design_says() -> None:
-    largest = largest_comment(Random(1), START, HALL)
+    largest = largest_comment()
     assert item_size(binding_of(type(largest)).encode(largest)) == 2406
 
 

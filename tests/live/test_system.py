@@ -3,7 +3,7 @@
 import msgspec
 
 from tests.support.app_context import app_context, user_identity
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.live.system import home_of
 from zataku.table import Store
 

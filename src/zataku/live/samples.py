@@ -28,7 +28,6 @@ from zataku.table import Entity
 
 ModerationItem: TypeAlias = Block | Upvotes | LogEntry | Mark | Upvote
 
-TALK_SECONDS = 60 * 60
 TALK_COMMENTS = 5000
 TAKEOVER_MINUTE = 40
 HOST = HostId("user:midori")
@@ -83,20 +82,6 @@ def rooms_of(random: Random, start: float, count: int, host_id: HostId = HOST) -
         name = f"{_TITLES[number % len(_TITLES)]} #{number + 1}"
         room_id = RoomId(_uuid(random))
         yield Room(room_id=room_id, name=name, host_id=host_id, status="OPEN", created_at=at, updated_at=at)
-
-
-def talk_room(random: Random, start: float) -> Room:
-    """The closed room of a talk, which had two owners."""
-    return Room(
-        room_id=RoomId(_uuid(random)),
-        name=_TITLES[0],
-        host_id=HOST,
-        status="CLOSED",
-        created_at=instant_ms(start - 600),
-        updated_at=instant_ms(start + TALK_SECONDS + 300),
-        epoch=2,
-        slow_mode_seconds=5,
-    )
 
 
 def talk_comments(random: Random, start: float, room_id: RoomId, count: int = TALK_COMMENTS) -> Iterator[Comment]:
@@ -175,19 +160,6 @@ def audience(random: Random, start: float, room_id: RoomId, owner: ProcessName, 
             ttl=int(at) + CONNECTION_TTL_SECONDS,
             owner=owner,
         )
-
-
-def largest_comment(random: Random, start: float, room_id: RoomId, number: int = 1) -> Comment:
-    """The largest possible comment: 500 characters of four bytes each, from a sender with the longest id."""
-    return Comment(
-        room_id=room_id,
-        comment_id=CommentId(_uuid(random)),
-        content="𠮷" * 500,
-        nickname="𩸽" * 30,
-        created_at=instant_ms(start),
-        seq=seq_of(1, number),
-        sender_id=SenderId("s" * 128),
-    )
 
 
 def examples() -> Iterator[Entity]:

@@ -11,10 +11,11 @@ import pytest
 from litestar import Litestar, Request
 from litestar.di import Provide
 
-from tests.live.entities import HALL, MIDORI, comment, room, uuid
+from tests.live.entities import HALL, MIDORI, comment, room, talk_room, uuid
 from tests.support.app_context import app_context, user_identity
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock, instant_ms
+from zataku.clock import instant_ms
 from zataku.live.archive.api import archive_routes
 from zataku.live.archive.export import Exports, content_disposition
 from zataku.live.archive.messages import Export
@@ -23,7 +24,7 @@ from zataku.live.design import Comment
 from zataku.live.functions.comments import PAGE_SIZE
 from zataku.live.messages import Reactions as ReactionsView
 from zataku.live.moderation.design import Mark, Reactions, Upvotes
-from zataku.live.samples import talk_comments, talk_moderation, talk_room
+from zataku.live.samples import talk_comments, talk_moderation
 from zataku.platform.identity import Identity
 from zataku.server.http.compression import Compression
 from zataku.server.http.errors import HANDLERS

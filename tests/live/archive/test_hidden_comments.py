@@ -8,8 +8,9 @@ import pytest
 
 from tests.live.entities import HALL, MIDORI, comment, room
 from tests.support.app_context import app_context, user_identity
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock, instant_ms
+from zataku.clock import instant_ms
 from zataku.live.archive.export import Download, Exports
 from zataku.live.archive.messages import Export
 from zataku.live.archive.questions import TopQuestions

@@ -4,8 +4,9 @@ import pytest
 
 from tests.live.entities import HALL, comment, hidden_mark, room
 from tests.support.app_context import app_context
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock, instant_ms
+from zataku.clock import instant_ms
 from zataku.errors import NotFound
 from zataku.live.archive.questions import TopQuestions
 from zataku.live.moderation.design import Mark, Upvotes

@@ -7,8 +7,9 @@ import pytest
 
 from tests.live.entities import HALL, comment, room
 from tests.support.app_context import app_context
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock, instant_ms
+from zataku.clock import instant_ms
 from zataku.errors import Unavailable
 from zataku.live.archive.questions import TopQuestions
 from zataku.live.archive.room_cache import MAX_AGE_SECONDS, MAX_ENTRIES, RoomCache

@@ -9,7 +9,7 @@ import pytest
 
 from tests.live.entities import HALL, MIDORI, comment, comment_at, hidden_mark, room
 from tests.support.app_context import app_context, user_identity
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.errors import InvalidRequest, NotFound
 from zataku.live.archive import search
 from zataku.live.archive.messages import SearchResults

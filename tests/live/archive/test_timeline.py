@@ -5,16 +5,17 @@ from random import Random
 
 import pytest
 
-from tests.live.entities import HALL, SORA, YUNA, comment_at, room
+from tests.live.entities import HALL, SORA, YUNA, comment_at, room, talk_room
 from tests.support.app_context import app_context
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock, instant_ms
+from zataku.clock import instant_ms
 from zataku.live.archive.messages import TimelinePart
 from zataku.live.archive.room_cache import MAX_AGE_SECONDS
 from zataku.live.archive.timeline import MAX_PARTS, TimelineBuilder, Timelines
 from zataku.live.design import seq_of
 from zataku.live.moderation.design import Mark, Reactions
-from zataku.live.samples import talk_comments, talk_moderation, talk_room
+from zataku.live.samples import talk_comments, talk_moderation
 from zataku.table import Store
 
 

@@ -7,8 +7,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.live.entities import ATTIC, HALL, MIDORI, WEB, open_room, room, socket, uuid
+from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import eventually
-from zataku.clock import ManualClock, instant_ms
+from zataku.clock import instant_ms
 from zataku.live.design import Connection, connection, connections
 from zataku.live.functions.connections import (
     FLUSH_SECONDS,

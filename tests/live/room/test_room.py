@@ -19,8 +19,9 @@ from tests.live.room.room_commands import (
     stored_comments,
 )
 from tests.support.concurrency import race
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START, temporary_store
-from zataku.clock import ManualClock, instant_ms
+from zataku.clock import instant_ms
 from zataku.errors import InvalidRequest, RequestError
 from zataku.live.design import TABLES, Room, room_now
 from zataku.live.limits import HostId

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 
 from tests.live.entities import HALL, SORA, acquire_epoch, assert_refused, comment, host_action, open_room, read_all
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock
 from zataku.live.design import Comment, comments_after, room_now
 from zataku.live.limits import SEQ_START, CommentId
 from zataku.live.moderation.design import Mark
