@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from zataku.clock import ManualClock, SystemClock
+from tests.support.manual_clock import ManualClock
+from zataku.clock import SystemClock
 
 
 async def sleeper(clock: ManualClock, seconds: float, name: str, woken: list[tuple[str, float]]) -> None:

@@ -5,10 +5,10 @@ from typing import TypeAlias
 from argon2 import PasswordHasher
 from msgspec import Struct
 
+from tests.support.manual_clock import ManualClock
 from zataku.accounts.authentication import Authenticator
 from zataku.accounts.secrets import Secret, Token
 from zataku.accounts.service import Accounts
-from zataku.clock import ManualClock
 from zataku.platform.design import Account
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId

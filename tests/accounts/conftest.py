@@ -6,12 +6,12 @@ import pytest
 from argon2 import PasswordHasher
 
 from tests.accounts.account_services import AccountHarness, EndedCredentials, fast_hasher
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import RACING_STORES, START, store_fixture
 from zataku.accounts.authentication import Authenticator
 from zataku.accounts.cookies import Cookies
 from zataku.accounts.passwords import Passwords
 from zataku.accounts.service import Accounts
-from zataku.clock import ManualClock
 from zataku.platform.design import TABLES
 from zataku.table import Store
 

@@ -6,9 +6,9 @@ import pytest
 
 from tests.accounts.account_services import OTHER_PASSWORD, PASSWORD
 from tests.accounts.conftest import account_harness
+from tests.support.manual_clock import ManualClock
 from zataku.accounts.passwords import Passwords
 from zataku.accounts.removal import AccountRemoval
-from zataku.clock import ManualClock
 from zataku.errors import Conflict
 from zataku.platform.design import job, owner_of_name
 from zataku.table import Store

@@ -2,9 +2,9 @@
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
 from zataku.accounts.rate_limits import RATE_LIMITS, RateLimit, RateLimitName, RateLimits, client_network
-from zataku.clock import ManualClock
 from zataku.errors import RateLimited
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command_line import CommandLine
+from tests.support.manual_clock import ManualClock
 from zataku.cli.output import format_bytes, print_columns
 from zataku.cli.progress import ProgressLines, progress_report
-from zataku.clock import ManualClock
 
 
 def run_at_terminal(*arguments: str, typing: str = "") -> tuple[int, str]:

@@ -9,7 +9,8 @@ import pytest_asyncio
 
 from tests.contract.stores import STORES, StoreKind, StoreLocation
 from tests.support.designs.board import board
-from zataku.clock import Clock, ManualClock
+from tests.support.manual_clock import ManualClock
+from zataku.clock import Clock
 from zataku.table import Store, Table
 
 OpenStore = Callable[..., Awaitable[Store]]

@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.designs.board import Game, GameLine, Move, Vote, board, game_line, games_with, moves_of, votes_of
 from tests.support.designs.kifu import Analysis, kifu
+from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import assert_query_returns, contents, drain, eventually, run_transaction
-from zataku.clock import ManualClock
 from zataku.table import ConditionFailed, Store, TransactionCancelled, path
 
 pytestmark = pytest.mark.needs("ttl")

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from tests.support.designs.board import Candidate, Game, Move, board
 from tests.support.designs.connections import connections
+from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import drain, read_changes, run_transaction
-from zataku.clock import ManualClock
 from zataku.table import Change, ConditionFailed, DesignError, Entity, Store, Table, TransactionCancelled, path
 
 pytestmark = pytest.mark.needs("streams")

@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from tests.drawing.games import NOW, room, seeded_random, store_items
+from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import assert_query_returns, eventually, read_pages
-from zataku.clock import ManualClock
 from zataku.drawing.design import (
     Game,
     ListedGame,

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.app_context import FailingStore, StoreFailed, all_items, app_context, items_containing
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, esiritori, games_of_player
 from zataku.drawing.design import game as game_key
 from zataku.drawing.removal import ANONYMOUS_NAME, removal

@@ -8,8 +8,8 @@ import pytest
 
 from tests.drawing.conftest import TABLES
 from tests.drawing.games import NOW, seeded_random, turn_id_of
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import METERED_STORES, StoreName, temporary_store
-from zataku.clock import ManualClock
 from zataku.drawing.design import ChatMessage, Game, Picture, Round, latest_chat, picture_of, rounds_of
 from zataku.drawing.design import game as game_key
 from zataku.drawing.limits import MAX_CHAT_MESSAGES, GameId

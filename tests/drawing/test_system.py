@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from tests.support.app_context import FailingStore, StoreFailed, all_items, app_context, user_identity
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock
 from zataku.drawing.design import Game, Seat, esiritori
 from zataku.drawing.samples import SampleSize, in_play, ready_room
 from zataku.drawing.system import plug

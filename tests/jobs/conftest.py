@@ -7,8 +7,8 @@ from typing import TypeAlias
 import pytest
 
 from tests.jobs.job_processes import Process
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START, store_fixture, temporary_store
-from zataku.clock import ManualClock
 from zataku.platform.design import TABLES
 from zataku.table import Store
 

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable, Sequence
 from random import Random
 
+from tests.support.manual_clock import ManualClock
 from tests.support.store_link import linked_store, wait_for_pending_calls
 from tests.support.stores import START
-from zataku.clock import ManualClock
 from zataku.jobs.definitions import DailyJob, DeadlineJob, JobHandler, StreamConsumer
 from zataku.jobs.runner import JobRunner
 from zataku.jobs.schedule import Schedule

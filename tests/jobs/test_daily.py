@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from tests.jobs.conftest import Processes
 from tests.jobs.job_processes import NOW, RecordingHandler, advance_until, wait_until
 from tests.platform.items import nth_account_id
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.jobs.definitions import DailyJob
 from zataku.platform import writes
 from zataku.platform.design import Job, job

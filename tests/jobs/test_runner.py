@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from tests.jobs.conftest import Processes
 from tests.jobs.job_processes import NOW, RecordingHandler, advance_until, stored_job, wait_until
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.jobs.definitions import DeadlineJob
 from zataku.jobs.runner import MAX_CONCURRENT_RUNS, JobRunner
 from zataku.platform import writes

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from tests.jobs.conftest import Processes
 from tests.jobs.job_processes import DEADLINE, NOW, RecordingHandler, advance_until, stored_job
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.platform.limits import SECOND
 from zataku.platform.writes import schedule_job
 from zataku.table import Store

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
 from tests.platform.items import TURN, a_job, running
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.jobs.schedule import JobId, Schedule
 from zataku.platform.design import Job, job
 from zataku.table import Store

@@ -10,8 +10,8 @@ from structlog.testing import capture_logs
 
 from tests.jobs.conftest import Processes
 from tests.jobs.job_processes import Process, advance_until
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import temporary_store
-from zataku.clock import ManualClock
 from zataku.jobs.definitions import StreamConsumer
 from zataku.jobs.stream_consumers import LEASE_MS
 from zataku.platform.design import TABLES

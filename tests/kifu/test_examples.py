@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock
 from zataku.kifu.entities import (
     Analysis,
     LibraryPermission,

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from tests.kifu.records import FRIEND, NOW, a_record, a_tag, add_records, claim_of, create_users, settings
 from tests.support.app_context import FailingStore, StoreFailed, all_items, app_context, items_containing, user_identity
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock
 from zataku.kifu.design import kifu_table
 from zataku.kifu.ids import library_of_account, new_analysis_id, new_share_code
 from zataku.kifu.limits import PositionHash, UserName

@@ -4,7 +4,7 @@ import msgspec
 
 from tests.kifu.records import FRIEND, a_record, add_records, create_users
 from tests.support.app_context import app_context, user_identity
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.kifu.ids import library_of_account
 from zataku.kifu.system import plug
 from zataku.table import Store

@@ -18,9 +18,9 @@ from tests.othello.games import (
     vote,
     voted_game,
 )
+from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import assert_query_returns, eventually, read_page_by_page
 from tests.support.stores import START
-from zataku.clock import ManualClock
 from zataku.othello.design import (
     Commentary,
     Game,

@@ -18,9 +18,9 @@ from tests.othello.games import (
     vote,
     voted_game,
 )
+from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import assert_query_returns
 from tests.support.stores import START
-from zataku.clock import ManualClock
 from zataku.othello.design import Commentary, Move, games_with
 from zataku.othello.errors import RuleViolation
 from zataku.othello.limits import candidate_id

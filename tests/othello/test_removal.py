@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from tests.support.app_context import all_items, app_context, items_containing
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock
 from zataku.othello.design import Candidate, Move, Vote, board_game
 from zataku.othello.removal import removal
 from zataku.othello.samples import running_game, users

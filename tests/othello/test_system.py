@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from tests.support.app_context import FailingStore, StoreFailed, all_items, app_context, user_identity
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock
 from zataku.othello.demo import A_GAME, TURNS
 from zataku.othello.design import Game, Vote, ballot_of, board_game, commentary_of, game, moves_of
 from zataku.othello.samples import running_game

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import METERED_STORES, RACING_STORES, START, STORES, store_fixture
-from zataku.clock import ManualClock
 from zataku.platform.design import TABLES
 
 NOW = int(START) * 1000

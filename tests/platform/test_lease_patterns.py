@@ -4,7 +4,7 @@ import pytest
 
 from tests.platform.conftest import NOW
 from tests.platform.items import OTHER, WEB, a_lease
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.platform import writes
 from zataku.platform.design import Lease, lease
 from zataku.platform.errors import LeaseHeld, LeaseNotHeld

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tests.platform.conftest import NOW
 from tests.platform.items import GUEST, HANA, PASSWORD, a_session, nth_account_id, nth_hash, stored_user
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.platform import writes
 from zataku.platform.design import (
     Account,

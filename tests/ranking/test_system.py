@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from tests.support.app_context import FailingStore, StoreFailed, all_items, app_context, user_identity
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.clock import ManualClock
 from zataku.ranking.demo import DAYS, PLAYERS
 from zataku.ranking.design import (
     NameClaim,

@@ -10,8 +10,8 @@ import httpx
 import pytest
 import pytest_asyncio
 
+from tests.support.manual_clock import ManualClock
 from zataku.accounts.rate_limits import RATE_LIMITS, RateLimitName
-from zataku.clock import ManualClock
 from zataku.server.settings import Settings
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any, Literal
 import pytest
 
 from tests.contract.stores import FAR_FUTURE, ROUGH, DynamoLocation, EmbeddedLocation
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_client import PlainClient
-from zataku.clock import ManualClock
 from zataku.table import Store, Table
 from zataku.table.strict.strict_backend import Faults
 

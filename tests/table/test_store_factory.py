@@ -11,10 +11,10 @@ import pytest
 from tests.support.designs.board import Game, board
 from tests.support.designs.connections import Connection, connections
 from tests.support.dynamodb_servers import shared_server
+from tests.support.manual_clock import ManualClock
 from tests.table.dynamodb.fault_proxy import FaultProxy, error_response
 from tests.table.dynamodb.server_tables import connected
 from tests.table.dynamodb.streams.stream_tables import wait_for_pause
-from zataku.clock import ManualClock
 from zataku.table import LacksCapability, SchemaRefused, StoreClosed, Usage, open_dynamodb, path
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client

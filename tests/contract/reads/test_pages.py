@@ -4,8 +4,8 @@ import pytest
 
 from tests.support.designs.board import Game, Move, board, games_with, moves_of, newest_games_with, whole_game
 from tests.support.designs.measures import Word, words, words_back, words_in, words_narrowed, words_with_note
+from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import eventually, read_page_by_page, read_pages
-from zataku.clock import ManualClock
 from zataku.table import BadCursor, BadInput, Store
 
 ALPHABET = [chr(code) for code in range(ord("a"), ord("z") + 1)]

@@ -21,8 +21,8 @@ from tests.support.designs.board import (
 )
 from tests.support.designs.connections import Connection, connections
 from tests.support.designs.kifu import Analysis, Kifu, kifu
+from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import contents, eventually
-from zataku.clock import ManualClock
 from zataku.table import BadInput, DesignError, Store, path
 
 turn = path(Game, lambda it: it.current_turn)

@@ -14,7 +14,7 @@ from tests.contract.state_machine.model import Item, Model, ModelConditionFailed
 from tests.contract.state_machine.operations import changes_for, conditions_for, items, key_of, lifetimes
 from tests.contract.stores import StoreKind
 from tests.support.designs.pieces import pieces
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.table import ConditionFailed, ResultUnknown, Transaction, TransactionCancelled
 
 T = TypeVar("T")

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.designs.board import Candidate, Game, Move, Vote
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.table import (
     BadInput,
     ConditionFailed,

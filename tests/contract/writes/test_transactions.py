@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from tests.support.designs.board import Candidate, Game, Move, Vote, board
 from tests.support.designs.connections import Connection, connections
+from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import contents, run_transaction
-from zataku.clock import ManualClock
 from zataku.table import (
     BadInput,
     SameItemTwice,

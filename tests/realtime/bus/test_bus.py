@@ -7,7 +7,8 @@ import pytest
 
 from tests.realtime.bus.redis_server import RedisServer
 from tests.realtime.rooms.room_process import ProcessClock, RoomProcess, run_process, wait_until
-from zataku.clock import ManualClock, SystemClock
+from tests.support.manual_clock import ManualClock
+from zataku.clock import SystemClock
 from zataku.errors import InvalidRequest, Unavailable
 from zataku.realtime.bus.in_process import InProcessBus, InProcessNetwork
 from zataku.realtime.bus.port import Bus, open_bus

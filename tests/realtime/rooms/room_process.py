@@ -11,8 +11,9 @@ import msgspec
 
 from tests.realtime.bus.intercepted_bus import InterceptedBus
 from tests.realtime.rooms.counter_room import CounterCommand, CounterRooms
+from tests.support.manual_clock import ManualClock
 from tests.support.store_link import linked_store, wait_for_pending_calls
-from zataku.clock import Clock, ManualClock
+from zataku.clock import Clock
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.bus.client import BusClient

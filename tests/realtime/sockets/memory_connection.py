@@ -7,7 +7,7 @@ from websockets.frames import Opcode
 from websockets.protocol import OPEN, Protocol, Side
 
 from tests.realtime.sockets.socket_server import guest
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket

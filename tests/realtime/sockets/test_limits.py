@@ -12,7 +12,7 @@ from tests.realtime.sockets.socket_server import (
     run_server,
     send_message,
 )
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.realtime.sockets.limits import SocketLimits, TokenBucket
 
 

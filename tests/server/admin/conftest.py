@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from tests.platform.items import nth_account_id
 from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.manual_clock import ManualClock
 from tests.support.stores import START, StoreName, temporary_store
 from zataku.accounts.passwords import Passwords
 from zataku.accounts.service import Accounts
-from zataku.clock import ManualClock
 from zataku.errors import RequestError
 from zataku.live.design import TABLES as LIVE
 from zataku.platform.design import TABLES as PLATFORM

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from tests.platform.items import HANA, nth_account_id, stored_user
 from tests.server.admin.conftest import UPLOAD_LIMIT, AdminApp, admin_app_on
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.platform.design import account
 from zataku.table import TableError
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.server.admin.conftest import AdminApp
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.server.admin.history import MAX_POINTS, MAX_SAMPLES, Gauges, History, resident_megabytes
 from zataku.server.admin.request_counters import RequestCounters
 from zataku.table import ConsumedCapacity, Meter

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from zataku.accounts.rate_limits import RateLimit, RateLimits
-from zataku.clock import ManualClock
 from zataku.errors import OUTCOME_UNKNOWN, RateLimited, RequestError
 from zataku.server.http.errors import STATUS_ERRORS, VALIDATION_ERROR
 

@@ -14,8 +14,8 @@ from litestar.exceptions import HTTPException, NotAuthorizedException, ServiceUn
 from litestar.params import FromPath, JSONBody, QueryParameter
 
 from tests.server.conftest import MakeClient
+from tests.support.manual_clock import ManualClock
 from zataku.accounts.rate_limits import RateLimits
-from zataku.clock import ManualClock
 from zataku.errors import Conflict, RateLimited, Unauthorized
 from zataku.server.http.compression import Compression
 from zataku.server.http.errors import HANDLERS

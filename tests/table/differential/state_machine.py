@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from msgspec.structs import replace
 
 from tests.support.dynamodb_servers import shared_server
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_client import PlainClient
 from tests.table.differential import strategies
 from tests.table.differential.departures import explained, may_pad
@@ -28,7 +29,6 @@ from tests.table.differential.sample_table import (
     keys,
     sort_number,
 )
-from zataku.clock import ManualClock
 from zataku.table.backend import port as port
 from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.table_schema import IndexSchema

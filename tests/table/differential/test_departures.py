@@ -8,10 +8,10 @@ from uuid import uuid4
 import pytest
 
 from tests.support.dynamodb_servers import shared_server
+from tests.support.manual_clock import ManualClock
 from tests.table.differential.departures import DEPARTURES
 from tests.table.differential.outcome import Outcome, outcome
 from tests.table.differential.sample_table import BY_WEIGHT, comparison_table
-from zataku.clock import ManualClock
 from zataku.table.backend.expression import Assign, Drop, Literally
 from zataku.table.backend.port import Backend, GetItem, PutItem, QueryItems, ScanItems, UpdateItem
 from zataku.table.dynamodb.backend import DynamoBackend

@@ -7,9 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.dynamodb_servers import shared_server, start_server, stop_server
+from tests.support.manual_clock import ManualClock
 from tests.table.dynamodb.streams.scripted_service import served
 from tests.table.dynamodb.streams.stream_tables import unique_name
-from zataku.clock import ManualClock, SystemClock
+from zataku.clock import SystemClock
 from zataku.table.backend.errors import BadInput, LacksCapability, StoreUnreachable, TableError
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
 from zataku.table.dynamodb.backups import Backups

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_client import PlainClient
 from tests.table.dynamodb.streams.stream_tables import SERVERS, unique_name
-from zataku.clock import ManualClock
 from zataku.table.backend.cost import Usage
 from zataku.table.backend.errors import ConditionFailed
 from zataku.table.dynamodb.client import Client

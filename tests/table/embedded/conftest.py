@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.table.embedded.tables import GAMES, TableClient, open_store
-from zataku.clock import ManualClock
 from zataku.table.embedded import EmbeddedBackend
 
 

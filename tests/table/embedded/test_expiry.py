@@ -5,8 +5,8 @@ from decimal import Decimal
 
 from msgspec.structs import replace
 
+from tests.support.manual_clock import ManualClock
 from tests.table.embedded.tables import BY_STATUS, GAMES, PLAIN, TableClient, game
-from zataku.clock import ManualClock
 from zataku.table.backend import expression as ex
 from zataku.table.embedded import EmbeddedBackend
 

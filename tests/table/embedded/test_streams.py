@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.table.embedded.tables import GAMES, PLAIN, TableClient, game, open_store, unpacked
-from zataku.clock import ManualClock
 from zataku.table.backend import errors
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import PutItem

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.table.embedded.tables import GAMES, PLAIN, TableClient, game, unpacked
-from zataku.clock import ManualClock
 from zataku.table.backend import errors
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import CheckItem, DeleteItem, PutItem, UpdateItem

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.contract.stores import EmbeddedLocation
+from tests.support.manual_clock import ManualClock
 from tests.table.migration.room_revisions import (
     Booking,
     Booking1,
@@ -23,7 +24,6 @@ from tests.table.migration.room_revisions import (
     third,
 )
 from tests.table.migration.test_table_migration import all_items
-from zataku.clock import ManualClock
 from zataku.table import Entity, Store, TableError, Transaction, path
 from zataku.table.migration.table_migration import migrate
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import assert_query_returns, drain, eventually, read_page_by_page, run_transaction
 from tests.table.migration.room_revisions import (
     NAME,
@@ -29,7 +30,6 @@ from tests.table.migration.room_revisions import (
     title_of,
     title_where,
 )
-from zataku.clock import ManualClock
 from zataku.table import ConditionFailed, Entity, ItemUnreadable, Store, Table, TransactionCancelled, path
 from zataku.table.backend.port import PutItem
 from zataku.table.schema.revisions import Attributes

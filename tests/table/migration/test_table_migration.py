@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.stores import EmbeddedLocation
+from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import assert_query_returns, wait_for_indexes
 from tests.table.migration.room_revisions import (
     Booking,
@@ -25,7 +26,6 @@ from tests.table.migration.room_revisions import (
     second,
     third,
 )
-from zataku.clock import ManualClock
 from zataku.table import BadInput, Entity, Span, Store, Table, Throttled, path
 from zataku.table.backend.port import PutItem, ScanItems
 from zataku.table.backend.values import Item, unpack_row

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import assert_query_returns, drain, run_transaction
 from tests.table.migration.room_revisions import (
     Booking,
@@ -22,7 +23,6 @@ from tests.table.migration.room_revisions import (
     second,
     third,
 )
-from zataku.clock import ManualClock
 from zataku.table import ConditionFailed, Conflict, Edit, ItemUnreadable, Store, TransactionCancelled, path
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import GetItem, Row, UpdateItem

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.table.transfer.sample_items import CURTAINS, FURNITURE, fill, items_for, start_backend
-from zataku.clock import ManualClock
 from zataku.table.embedded import EmbeddedBackend
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.manual_clock import ManualClock
 from tests.table.transfer.sample_items import CURTAINS, FURNITURE, lines_in
-from zataku.clock import ManualClock
 from zataku.table import ExportDamaged
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.transfer import export_store, import_store

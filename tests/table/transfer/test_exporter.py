@@ -15,8 +15,8 @@ from random import Random
 import pytest
 from msgspec import structs
 
+from tests.support.manual_clock import ManualClock
 from tests.table.transfer.sample_items import CURTAINS, FURNITURE, fill, items_for, lines_of, start_backend
-from zataku.clock import ManualClock
 from zataku.table import BadInput, StoreFull
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.embedded import EmbeddedBackend

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from tests.support.dynamodb_servers import dynoxide_program, start_server, stop_server
+from tests.support.manual_clock import ManualClock
 from tests.table.transfer.sample_items import CURTAINS, FURNITURE, items_for, lines_in, lines_of
-from zataku.clock import ManualClock
 from zataku.table import ExportDamaged, SchemaRefused
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.backend.values import Item

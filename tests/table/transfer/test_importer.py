@@ -9,6 +9,7 @@ from typing import Any, Literal
 import pytest
 from msgspec import structs
 
+from tests.support.manual_clock import ManualClock
 from tests.table.transfer.sample_items import (
     CURTAINS,
     FURNITURE,
@@ -19,7 +20,6 @@ from tests.table.transfer.sample_items import (
     lines_of,
     start_backend,
 )
-from zataku.clock import ManualClock
 from zataku.table import BadInput, CopyDiffers, SchemaRefused, StoreUnreachable, WrongType
 from zataku.table.backend import port as port
 from zataku.table.backend.cost import ConsumedCapacity

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from random import Random
 
+from tests.support.manual_clock import ManualClock
 from tests.table.transfer.sample_items import CURTAINS, FURNITURE, fill, items_for, lines_in, lines_of, start_backend
 from tests.table.transfer.transfer_process import PAGE_ITEMS, PART_BYTES, SEGMENTS, TABLES
-from zataku.clock import ManualClock
 from zataku.table.transfer import export_store, open_export
 from zataku.table.transfer.atomic_files import read_complete_lines
 from zataku.table.transfer.export_reader import read_part_records

@@ -7,8 +7,9 @@ from random import Random
 from uuid import uuid4
 
 from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_client import PlainClient
-from zataku.clock import Clock, ManualClock
+from zataku.clock import Clock
 from zataku.table.backend.port import RawChange
 from zataku.table.backend.table_schema import KeyAttribute, StreamView, TableSchema
 from zataku.table.backend.values import Item

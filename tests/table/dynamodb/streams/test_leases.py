@@ -7,6 +7,7 @@ from random import Random
 import pytest
 
 from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_client import PlainClient
 from tests.table.dynamodb.streams.scripted_service import TABLE, StreamService, served
 from tests.table.dynamodb.streams.stream_tables import (
@@ -17,7 +18,6 @@ from tests.table.dynamodb.streams.stream_tables import (
     sort_keys,
     unique_name,
 )
-from zataku.clock import ManualClock
 from zataku.table.backend.errors import LeaseLost
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.backend.values import Item

@@ -9,8 +9,8 @@ import pytest
 from aiohttp import ClientSession, web
 
 from tests.support.dynamodb_servers import ServerName
+from tests.support.manual_clock import ManualClock
 from tests.table.dynamodb.streams.stream_tables import SERVERS, open_stream, sort_keys
-from zataku.clock import ManualClock
 from zataku.table.backend.errors import ResultUnknown, StoreUnreachable
 from zataku.table.backend.port import RawChange
 from zataku.table.backend.table_schema import TableSchema

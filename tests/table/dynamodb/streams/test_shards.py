@@ -11,10 +11,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.support.dynamodb_servers import shared_server
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_client import PlainClient
 from tests.table.dynamodb.streams.scripted_service import TABLE, StreamService, served
 from tests.table.dynamodb.streams.stream_tables import StreamFixture, advance_until_read, drain, unique_name
-from zataku.clock import ManualClock
 from zataku.table.backend.errors import Throttled
 from zataku.table.backend.port import RawChange
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.dynamodb_servers import shared_server
+from tests.support.manual_clock import ManualClock
 from tests.support.plain_client import PlainClient
 from tests.table.dynamodb.streams.scripted_service import TABLE, StreamService, served
 from tests.table.dynamodb.streams.stream_tables import unique_name
-from zataku.clock import ManualClock
 from zataku.table.backend.errors import LeaseLost
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.dynamodb.client import Client

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from zataku.clock import ManualClock
+from tests.support.manual_clock import ManualClock
 from zataku.table import NEW_AND_OLD, Entity, Span, Store, Table, number
 from zataku.table.embedded import EmbeddedBackend
 
