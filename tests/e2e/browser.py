@@ -12,6 +12,11 @@ import zxingcpp
 from PIL import Image
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
 
+from zataku.server.pages.page_routes import OWN_PAGES
+from zataku.server.systems import SYSTEMS
+
+PAGES = (*OWN_PAGES, *(page.path for system in SYSTEMS for page in system.pages if "{" not in page.path), "/nowhere")
+"""The pages without parameters, and a missing one."""
 PHONE = {"width": 390, "height": 844}
 DESK = {"width": 1280, "height": 900}
 TIMEOUT_MS = 20_000
@@ -74,7 +79,7 @@ class Visitor:
 
     def cookie(self, name: str) -> str | None:
         """The value of a cookie."""
-        return next((it["value"] for it in self.context.cookies() if it.get("name") == name), None)  # pyright: ignore[reportReturnType]
+        return next((cookie["value"] for cookie in self.context.cookies() if cookie.get("name") == name), None)  # pyright: ignore[reportReturnType]
 
     def close(self) -> None:
         """Close the context. Errors of its pages fail the test."""

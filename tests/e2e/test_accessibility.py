@@ -7,14 +7,10 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.e2e.browser import DESK, PHONE, Visitor
+from tests.e2e.browser import DESK, PAGES, PHONE, Visitor
 from tests.e2e.server_process import ServerProcess
 
 AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
-PAGES = [
-    *("/", "/sign-in", "/sign-up", "/profile", "/live", "/docs", "/styleguide", "/admin"),
-    *("/drawing", "/othello", "/ranking", "/kifu", "/nowhere"),
-]
 
 
 def violations(visitor: Visitor) -> list[str]:

@@ -91,7 +91,7 @@ def test_a_restore_keeps_rooms_of_the_backup_and_removes_later_ones(admin: Visit
     dialog.get_by_role("button", name="Restore").click()
     expect(page.get_by_text("Restored").first).to_be_visible()
     statuses = [
-        page.evaluate(f"fetch('/api/live/rooms/{it['roomId']}').then(r => r.status)") for it in (earlier, later)
+        page.evaluate(f"fetch('/api/live/rooms/{room['roomId']}').then(r => r.status)") for room in (earlier, later)
     ]
     assert statuses == [200, 404]
 

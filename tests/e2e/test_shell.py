@@ -10,17 +10,13 @@ import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 import zataku.server
-from tests.e2e.browser import PHONE, Visitor
+from tests.e2e.browser import PAGES, PHONE, Visitor
 from tests.e2e.server_process import ServerProcess
 from tests.e2e.socket_client import unique_text
 
 WEB = Path(zataku.server.__file__).parent / "web"
 PASSWORD = "correct horse battery"
 WIDTHS = (320, 390, 768, 1280)
-PAGES = [
-    *("/", "/sign-in", "/sign-up", "/profile", "/live", "/docs", "/styleguide", "/admin"),
-    *("/drawing", "/othello", "/ranking", "/kifu", "/nowhere"),
-]
 
 
 @pytest.fixture
