@@ -3,7 +3,9 @@
 import io
 import threading
 
-from zataku.server.process.logs import MAX_QUEUED_LINES, LogWriter
+import pytest
+
+from zataku.server.process.logs import MAX_QUEUED_LINES, LogForm, LogWriter
 
 
 class BlockedStream(io.StringIO):
@@ -27,16 +29,20 @@ def test_lines_are_written_in_order():
     assert out.getvalue().split() == [str(number) for number in range(100)]
 
 
-def test_lines_are_dropped_and_counted_while_the_queue_is_full():
+@pytest.mark.parametrize(
+    ("form", "beginning"),
+    [("text", "event=log_lines_dropped lines="), ("json", '{"event": "log_lines_dropped", "lines": ')],
+)
+def test_lines_are_dropped_and_counted_while_the_queue_is_full(form: LogForm, beginning: str):
     out = BlockedStream()
-    writer = LogWriter(out)
+    writer = LogWriter(out, form)
     for number in range(MAX_QUEUED_LINES + 500):
         writer.write(f"{number}\n")
     out.opened.set()
     writer.close()
     lines = out.getvalue().splitlines()
     assert lines[0] == "0"
-    assert sum("log_lines_dropped" in line for line in lines) == 1
+    assert sum(line.startswith(beginning) for line in lines) == 1
     assert MAX_QUEUED_LINES <= len(lines) <= MAX_QUEUED_LINES + 2
 
 

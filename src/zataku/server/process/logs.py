@@ -1,14 +1,17 @@
 """Log lines on standard error, one per event; standard output is for the host."""
 
 import atexit
+import json
 import logging
 import queue
 import sys
 import threading
-from typing import Literal, TextIO
+from typing import Literal, TextIO, TypeAlias
 
 import structlog
 from structlog.typing import Processor
+
+LogForm: TypeAlias = Literal["text", "json"]
 
 MAX_QUEUED_LINES = 10_000
 FLUSH_SECONDS = 2.0
@@ -21,8 +24,9 @@ class LogWriter:
     While the queue is full, lines are dropped and counted.
     """
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, form: LogForm = "text") -> None:
         self._out = out
+        self._form = form
         self._lines: queue.Queue[str | None] = queue.Queue(MAX_QUEUED_LINES)
         self._dropped = 0
         self._thread = threading.Thread(target=self._write_lines, name="logs", daemon=True)
@@ -52,7 +56,7 @@ class LogWriter:
     def _write_lines(self) -> None:
         while (text := self._lines.get()) is not None:
             if self._dropped:
-                text, self._dropped = f"{text}event=log_lines_dropped lines={self._dropped}\n", 0
+                text, self._dropped = f"{text}{self._report_dropped(self._dropped)}\n", 0
             try:
                 self._out.write(text)
                 self._out.flush()
@@ -60,8 +64,13 @@ class LogWriter:
                 # The reader has closed the stream; the server continues.
                 pass
 
+    def _report_dropped(self, lines: int) -> str:
+        if self._form == "json":
+            return json.dumps({"event": "log_lines_dropped", "lines": lines})
+        return f"event=log_lines_dropped lines={lines}"
 
-def configure_logging(form: Literal["text", "json"] = "text") -> None:
+
+def configure_logging(form: LogForm = "text") -> None:
     """Send the lines of structlog and of the standard library to standard error, in one form."""
     renderer: Processor = (
         structlog.processors.JSONRenderer()
@@ -74,7 +83,7 @@ def configure_logging(form: Literal["text", "json"] = "text") -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
     ]
-    writer = LogWriter(sys.stderr)
+    writer = LogWriter(sys.stderr, form)
     structlog.configure(
         processors=[*shared, renderer],
         logger_factory=structlog.WriteLoggerFactory(writer),  # type: ignore[arg-type]  # it writes and flushes
