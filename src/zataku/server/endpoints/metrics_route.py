@@ -41,7 +41,7 @@ def metrics_route(
     async def show_metrics(request: AnyRequest) -> Response[bytes]:
         """Answer with the metrics of this process."""
         if not await is_allowed(request):
-            raise Forbidden("Only for admins, from the server's own machine, or with the metrics token.")
+            raise Forbidden("Metrics are for admins and the server's own machine. Sign in, or send the metrics token.")
         text = generate_latest(metrics.registry)
         return Response(text, media_type=MEDIA_TYPE, headers={"Cache-Control": "no-store"})
 

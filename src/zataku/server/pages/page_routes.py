@@ -7,6 +7,7 @@ import msgspec
 from litestar import HttpMethod, MediaType, Response, route
 from litestar.types import ControllerRouterHandler
 
+from zataku.accounts.cookies import LANGUAGE
 from zataku.accounts.route_access import ANY_CALLER
 from zataku.errors import Problem, RequestError
 from zataku.platform.identity import Identity
@@ -145,9 +146,7 @@ def html_response(
 
 def request_language(request: AnyRequest, identity: Identity | None) -> Language:
     """The language of the response: of `?lang=`, else of the cookie, the account, or the browser's preferences."""
-    requested = parse_language(request.query_params.get("lang")) or parse_language(
-        request.cookies.get("zataku_language")
-    )
+    requested = parse_language(request.query_params.get("lang")) or parse_language(request.cookies.get(LANGUAGE))
     account = identity.language if identity is not None and identity.is_stored else None
     return requested or account or choose_language(None, request.headers.get("accept-language"))
 
