@@ -4,7 +4,7 @@ from random import Random
 
 from tests.platform.conftest import NOW
 from zataku.platform import samples
-from zataku.platform.design import Account, NameClaim, due_jobs
+from zataku.platform.design import Account, ApiKey, NameClaim, Session, due_jobs
 from zataku.platform.limits import JOB_SHARDS
 from zataku.table import Store
 from zataku.table.schema.entity import binding_of
@@ -23,6 +23,16 @@ def test_every_user_of_the_community_has_claimed_their_name():
     assert len(users) == len(claims) == 27
     assert {samples.claim(user).folded_name: user.account_id for user in users} == claims
     assert [user.name for user in users if user.role == "admin"] == ["はなこ"]
+
+
+def test_sessions_and_keys_are_used_between_the_sign_up_and_the_last_visit_of_their_user():
+    items = list(samples.people(Random(7), NOW))
+    users = {item.account_id: item for item in items if isinstance(item, Account)}
+    credentials = [item for item in items if isinstance(item, Session | ApiKey)]
+    assert {type(item) for item in credentials} == {Session, ApiKey}
+    for item in credentials:
+        user = users[item.account_id]
+        assert user.created_at <= item.created_at <= (item.last_used_at or NOW) <= user.last_seen_at
 
 
 async def test_the_community_is_read_as_it_was_written(store: Store):

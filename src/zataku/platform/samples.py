@@ -49,7 +49,7 @@ def secret_hash(random: Random) -> str:
 
 
 def user(random: Random, now: Millis, name: str, language: Language = "en", admin: bool = False) -> Account:
-    """A user who signed up within the last year."""
+    """A user who signed up within the last year and was seen within the last day."""
     created = now - random.randrange(DAY, 365 * DAY)
     return Account(
         account_id=account_id(random),
@@ -59,7 +59,7 @@ def user(random: Random, now: Millis, name: str, language: Language = "en", admi
         password_changed_at=created,
         language=language,
         created_at=created,
-        last_seen_at=random.randrange(created, now),
+        last_seen_at=now - random.randrange(DAY),
     )
 
 
@@ -82,29 +82,35 @@ def claim(account: Account) -> NameClaim:
     return NameClaim(folded_name=fold(account.name), account_id=account.account_id, claimed_at=account.created_at)
 
 
-def session(random: Random, now: Millis, account: Account) -> Session:
-    """A session that was used within the last week."""
-    used = now - random.randrange(7 * DAY)
+def time_before(random: Random, account: Account, end: Millis, span: int) -> Millis:
+    """A time in the span before `end` at which the account was there."""
+    return random.randint(max(account.created_at, end - span), end)
+
+
+def session(random: Random, account: Account) -> Session:
+    """A session of the week before the user was last seen."""
+    used = time_before(random, account, account.last_seen_at, 7 * DAY)
     return Session(
         account_id=account.account_id,
         token_hash=secret_hash(random),
         generation=account.generation,
         user_agent=random.choice(BROWSERS),
-        created_at=used - random.randrange(30 * DAY),
+        created_at=time_before(random, account, used, 30 * DAY),
         last_used_at=used,
         expires_at=expiry(used, SESSION_TTL),
     )
 
 
-def api_key(random: Random, now: Millis, account: Account) -> ApiKey:
+def api_key(random: Random, account: Account) -> ApiKey:
     """An API key for imports into the rankings."""
+    used = time_before(random, account, account.last_seen_at, DAY)
     return ApiKey(
         account_id=account.account_id,
         key_hash=secret_hash(random),
         label=LABELS[account.language],
         scopes=frozenset({"ranking:read", "ranking:write"}),
-        created_at=now - random.randrange(90 * DAY),
-        last_used_at=now - random.randrange(DAY),
+        created_at=time_before(random, account, used, 90 * DAY),
+        last_used_at=used,
     )
 
 
@@ -116,9 +122,9 @@ def people(random: Random, now: Millis) -> Iterator[Entity]:
             yield account
             yield claim(account)
             for _ in range(random.randint(1, 3)):
-                yield session(random, now, account)
+                yield session(random, account)
             if random.random() < 0.2:
-                yield api_key(random, now, account)
+                yield api_key(random, account)
     for _ in range(10):
         yield guest(random, now, random.choice(("ja", "ko", "en")))
 
