@@ -6,12 +6,12 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
 const built = fileURLToPath(new URL('../../src/zataku/server/web/', import.meta.url))
-const shrinks = /\.(js|css|svg|json|webmanifest|txt)$/
+const compressible = /\.(js|css|svg|json|webmanifest|txt)$/
 const brotli = promisify(brotliCompress)
 const zip = promisify(gzip)
 
 for (const entry of await readdir(built, { recursive: true, withFileTypes: true })) {
-  if (!entry.isFile() || !shrinks.test(entry.name) || entry.parentPath.endsWith('.vite')) continue
+  if (!entry.isFile() || !compressible.test(entry.name) || entry.parentPath.endsWith('.vite')) continue
   const path = join(entry.parentPath, entry.name)
   const plain = await readFile(path)
   const br = await brotli(plain, {

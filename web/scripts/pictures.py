@@ -1,4 +1,4 @@
-"""Takes the icons and the card for previews from pictures.html and writes them into public/, where they are committed.
+"""Renders pictures.html and writes the icons and the preview card into public/, where they are committed.
 
 Run it after the mark, the wood or an object of the home page has changed: `.venv/bin/python web/scripts/pictures.py`.
 """
@@ -15,7 +15,7 @@ APPLE = ("apple", 180, "apple-touch-icon")
 
 
 def main() -> None:
-    """Start Vite, take every picture, stop it."""
+    """Start Vite, write every picture, stop Vite."""
     vite = subprocess.Popen(
         ["sh", str(WEB.parent / "scripts/node.sh"), "node", "node_modules/vite/bin/vite.js", "--host", "127.0.0.1"],
         cwd=WEB,
@@ -23,23 +23,23 @@ def main() -> None:
         text=True,
     )
     try:
-        take(address_of(vite))
+        write_pictures(address_of(vite))
     finally:
         vite.terminate()
         vite.wait()
 
 
 def address_of(vite: "subprocess.Popen[str]") -> str:
-    """Where Vite says that it listens."""
+    """The address that Vite prints when it listens."""
     assert vite.stdout is not None
     for line in vite.stdout:
-        plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
-        if found := re.search(r"http://127\.0\.0\.1:\d+/", plain):
-            return found[0]
-    raise SystemExit("Vite ended before it listened.")
+        uncoloured = re.sub(r"\x1b\[[0-9;]*m", "", line)
+        if match := re.search(r"http://127\.0\.0\.1:\d+/", uncoloured):
+            return match[0]
+    raise SystemExit("Vite ended before it listened. Run `make setup`, then try again.")
 
 
-def take(address: str) -> None:
+def write_pictures(address: str) -> None:
     """Write every picture."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
@@ -50,12 +50,12 @@ def take(address: str) -> None:
         page.locator("#card").wait_for()
         page.wait_for_load_state("networkidle")
         for shape, size, name in (*ICONS, APPLE):
-            take_icon(page, shape, size, WEB / f"public/icons/{name}.png")
+            write_icon(page, shape, size, WEB / f"public/icons/{name}.png")
         page.locator("#card").screenshot(path=WEB / "public/static/card.png")
         browser.close()
 
 
-def take_icon(page: Page, shape: str, size: int, path: Path) -> None:
+def write_icon(page: Page, shape: str, size: int, path: Path) -> None:
     """Write one icon in one size, transparent where it has no colour."""
     page.evaluate(
         "([id, size]) => { for (const name of ['width', 'height']) "

@@ -12,7 +12,7 @@ const shown = $state<Toast[]>([])
 
 export const toasts: readonly Toast[] = shown
 
-/** Show a message; the oldest one makes way for a fourth. */
+/** Show a message; a fourth one replaces the oldest. */
 export function toast(text: string, action?: Toast['action']): void {
   shown.push({ id: ++lastId, text, action })
   if (shown.length > MAX_TOASTS) shown.shift()

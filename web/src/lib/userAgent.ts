@@ -19,8 +19,8 @@ const DEVICES: [RegExp, string][] = [
   [/Linux/, 'Linux'],
 ]
 
-/** For example "Firefox · Android"; the start of the header where neither is known, null for an empty one. */
+/** For example "Firefox · Android"; the start of the header where it matches neither, null for an empty one. */
 export function deviceName(userAgent: string): string | null {
-  const known = [BROWSERS, DEVICES].map((names) => names.find(([pattern]) => pattern.test(userAgent))?.[1])
-  return known.filter(Boolean).join(' · ') || userAgent.slice(0, 40) || null
+  const parts = [BROWSERS, DEVICES].map((names) => names.find(([pattern]) => pattern.test(userAgent))?.[1])
+  return parts.filter(Boolean).join(' · ') || userAgent.slice(0, 40) || null
 }

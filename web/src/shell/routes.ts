@@ -13,7 +13,7 @@ export interface Route {
   /** The title's text key; a page with a title of its own sets it with `setTitle`. */
   title: string
   system?: SystemName
-  /** People are together here, so the bottom bar makes way. */
+  /** A room, where people are together: without footer and bottom bar. */
   isRoom?: boolean
 }
 

@@ -1,6 +1,6 @@
-/** Tells when the reader is about to press something in an element: by pointer, touch or keyboard. */
+/** Detects that the reader is about to press something in an element, by pointer, touch or keyboard. */
 
-/** A mouse that does not move for this long counts as left alone. */
+/** A mouse that does not move for this long counts as idle. */
 const IDLE_MS = 8_000
 
 /** An attachment for an element; calls `onchange` when the intent begins and ends. */

@@ -262,7 +262,7 @@ describe('commands', () => {
     socket.deliver({ t: 'done', id: socket.lastSent('do').id, result: 'late' })
   })
 
-  test('nothing is sent before the topic is joined, and the caller is told', async () => {
+  test('nothing is sent before the topic is joined, and every attempt fails', async () => {
     const { subscription } = subscribe()
     const socket = FakeSocket.last.welcome()
     await expect(subscription.execute({ k: 'comment' })).rejects.toMatchObject({ code: 'offline' })

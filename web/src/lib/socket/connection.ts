@@ -90,7 +90,7 @@ export class Connection implements TopicConnection {
   remove(topic: Topic): void {
     if (this.#topics.get(topic.name) !== topic) return
     this.#topics.delete(topic.name)
-    if (this.#topics.size === 0) this.#unusedTimer = setTimeout(() => this.#rest(), CLOSE_WHEN_UNUSED_MS)
+    if (this.#topics.size === 0) this.#unusedTimer = setTimeout(() => this.#closeUnused(), CLOSE_WHEN_UNUSED_MS)
   }
 
   #leave(topic: Topic): void {
@@ -130,7 +130,7 @@ export class Connection implements TopicConnection {
     this.#retryTimer = setTimeout(() => this.#open(), delay)
   }
 
-  #rest(): void {
+  #closeUnused(): void {
     this.#close()
     this.#setPhase('idle')
   }

@@ -56,9 +56,9 @@ export class FakeSocket {
 
   /** The last message of a type that the page sent. */
   lastSent<T extends ClientMessage['t']>(type: T): ClientMessage & { t: T } {
-    const found = this.sent.findLast((message) => message.t === type)
-    if (!found) throw new Error(`no ${type} was sent`)
-    return found as ClientMessage & { t: T }
+    const last = this.sent.findLast((message) => message.t === type)
+    if (!last) throw new Error(`no ${type} was sent`)
+    return last as ClientMessage & { t: T }
   }
 
   countSent(type: ClientMessage['t']): number {

@@ -57,21 +57,21 @@ test('a search needs every word to occur', () => {
   expect(filterOperations(all, 'get keys')).toEqual([])
 })
 
-function called(id: string, security?: Spec['security']): ReturnType<typeof snippetFor> {
+function snippetOf(id: string, security?: Spec['security']): ReturnType<typeof snippetFor> {
   const [operation] = filterOperations(byTag(spec).flatMap(([, all]) => all), id)
   return snippetFor(spec, { ...operation!, security }, 'http://table')
 }
 
 test('a curl command escapes quotes and has a key where one is accepted', () => {
-  expect(called('make_key', [{ session: [] }, { key: [] }]).text).toBe(
+  expect(snippetOf('make_key', [{ session: [] }, { key: [] }]).text).toBe(
     `curl -X POST 'http://table/api/keys' -H 'Authorization: Bearer zk_…' -H 'Content-Type: application/json' ` +
       `-d '{"label":"Ada'\\''s","days":1,"scopes":["live:read"]}'`,
   )
-  expect(called('one_room', []).text).toBe(`curl 'http://table/api/live/rooms/ROOM_ID'`)
+  expect(snippetOf('one_room', []).text).toBe(`curl 'http://table/api/live/rooms/ROOM_ID'`)
 })
 
 test('an operation that refuses keys is a fetch for the browser', () => {
-  expect(called('make_key', [{ session: [] }])).toEqual({
+  expect(snippetOf('make_key', [{ session: [] }])).toEqual({
     tool: 'fetch',
     text: `await fetch('/api/keys', { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({"label":"Ada's","days":1,"scopes":["live:read"]}) })`,
   })

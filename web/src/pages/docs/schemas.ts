@@ -66,7 +66,7 @@ function exampleFields(spec: Spec, fields: Record<string, Schema>, path: string[
 }
 
 function exampleOfKind(spec: Spec, resolved: Schema, path: string[]): unknown {
-  const kind = [resolved.type].flat().find((one) => one !== 'null')
+  const kind = [resolved.type].flat().find((type) => type !== 'null')
   if (kind === 'array') return resolved.items ? [exampleOf(spec, resolved.items, path)] : []
   if (kind === 'integer' || kind === 'number') return resolved.default ?? resolved.minimum ?? 1
   if (kind === 'boolean') return resolved.default ?? false
