@@ -87,7 +87,7 @@ class Server(uvicorn.Server):
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE) and not self._is_out_of_files:
                 self._is_out_of_files = True
-                log.error("no_file_descriptors", advice="New connections are dropped. Raise `ulimit -n`.")
+                log.error("no_file_descriptors", limit=resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         else:
             self._is_out_of_files = False
 
