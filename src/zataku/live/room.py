@@ -317,7 +317,7 @@ class LiveRoom(RoomBehaviour[RoomState]):
     async def _erase_sender(self, state: RoomState, batch: Batch, index: int) -> Outcome[RoomState]:
         """Show the comments of a removed account as they are stored now: each is removed and comes back."""
         sender = batch.sender(index)
-        stored = await self._comments.some(state.room.room_id, state.comments_of(sender))
+        stored = await self._comments.get_many(state.room.room_id, state.comments_of(sender))
         erasure = erase_sender(state, sender, stored)
         batch.replies[index] = None
         removed = [messages.CommentRemoved(comment_id=it.comment_id) for it in erasure.changed]

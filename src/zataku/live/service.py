@@ -60,7 +60,7 @@ class LiveRooms:
 
     async def room(self, viewer: Identity, room_id: str) -> messages.RoomView:
         """One room, open or closed."""
-        return room_view(await self._rooms.one(room_id), HostId(viewer.account_id))
+        return room_view(await self._rooms.get(room_id), HostId(viewer.account_id))
 
     async def rooms_by_code(self, viewer: Identity, code: RoomCode) -> messages.RoomList:
         """The open rooms with a code: one, unless two were opened at the same moment."""
@@ -72,7 +72,7 @@ class LiveRooms:
     async def title(self, room_id: str) -> str | None:
         """The name of a room for the title of its pages; None when there is no such room."""
         try:
-            return (await self._rooms.one(room_id)).name
+            return (await self._rooms.get(room_id)).name
         except NotFound:
             return None
 
@@ -80,7 +80,7 @@ class LiveRooms:
 
     async def comments_after(self, viewer: Identity, room_id: str, after: Seq) -> messages.CommentList:
         """A page of the comments after a `seq`, in order."""
-        room = await self._rooms.one(room_id)
+        room = await self._rooms.get(room_id)
         while True:
             page = await self._comments(room.room_id, after, COMMENT_PAGE_SIZE)
             hidden = await self._hidden_from(viewer, room)
@@ -92,7 +92,7 @@ class LiveRooms:
 
     async def comments_before(self, viewer: Identity, room_id: str, before: Seq) -> messages.CommentList:
         """A page of the comments before a `seq`, in order."""
-        room = await self._rooms.one(room_id)
+        room = await self._rooms.get(room_id)
         while True:
             page = await self._comments.before(room.room_id, before, COMMENT_PAGE_SIZE)
             hidden = await self._hidden_from(viewer, room)
@@ -103,9 +103,9 @@ class LiveRooms:
 
     async def moderation_state(self, room_id: str) -> messages.ModerationStateView:
         """The pinned, answered and removed comments of a room, its upvotes and its reactions."""
-        room = await self._rooms.one(room_id)
+        room = await self._rooms.get(room_id)
         moderation = await self._moderation.state(room.room_id)
-        pinned = await self._comments.some(room.room_id, moderation.pinned)
+        pinned = await self._comments.get_many(room.room_id, moderation.pinned)
         reactions = reactions_view(await self._moderation.reactions(room.room_id))
         return moderation_state_view(moderation, pinned, reactions)
 
@@ -117,7 +117,7 @@ class LiveRooms:
         hidden = (await self._moderation.state(room.room_id)).hidden
         logged = [CommentId(it.subject) for it in log.items if it.subject is not None and it.action in COMMENT_ACTIONS]
         blocked = [it.comment_id for it in blocks if it.comment_id is not None]
-        comments = await self._comments.some(room.room_id, [*logged, *hidden, *blocked])
+        comments = await self._comments.get_many(room.room_id, [*logged, *hidden, *blocked])
         senders = (blocked_sender(it, comments.get(it.comment_id or CommentId(""))) for it in blocks)
         return messages.HostView(
             log=[log_view(it, comments.get(CommentId(it.subject or ""))) for it in log.items],
@@ -127,7 +127,7 @@ class LiveRooms:
         )
 
     async def _hosted_room(self, viewer: Identity, room_id: str) -> Room:
-        room = await self._rooms.one(room_id)
+        room = await self._rooms.get(room_id)
         if room.host_id != HostId(viewer.account_id):
             raise not_the_host()
         return room

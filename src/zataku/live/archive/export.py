@@ -46,12 +46,12 @@ class Exports:
 
     async def csv(self, viewer: Identity, room_id: str) -> Download:
         """A room as CSV, one comment a row."""
-        room = await self._rooms.one(room_id)
+        room = await self._rooms.get(room_id)
         return Download(disposition=content_disposition(room, "csv"), chunks=self._csv_chunks(viewer, room))
 
     async def json(self, viewer: Identity, room_id: str) -> Download:
         """A room as one JSON object."""
-        room = await self._rooms.one(room_id)
+        room = await self._rooms.get(room_id)
         export = Export(
             room=room_view(room, HostId(viewer.account_id)),
             exported_at=instant_ms(self._clock.now()),

@@ -25,13 +25,13 @@ class TopQuestions:
 
     async def __call__(self, room_id: str) -> Questions:
         """The most upvoted visible comments of a room, the same for all viewers; of equal ones, the earlier first."""
-        return await self._cache(await self._rooms.one(room_id))
+        return await self._cache(await self._rooms.get(room_id))
 
     async def _load(self, room: Room) -> Questions:
         moderation = await self._moderation.state(room.room_id)
         votes = {it: count for it, count in moderation.votes.items() if not moderation.is_gone(it)}
         top = nsmallest(MAX_QUESTIONS, votes, key=lambda it: -votes[it])
-        comments = (await self._comments.some(room.room_id, top)).values()
+        comments = (await self._comments.get_many(room.room_id, top)).values()
         # Read again, for comments that were hidden while these were fetched.
         moderation = await self._moderation.state(room.room_id)
         visible = (it for it in comments if not moderation.is_gone(it.comment_id))

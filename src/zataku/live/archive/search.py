@@ -37,7 +37,7 @@ class Search:
 
     async def __call__(self, viewer: Identity, room_id: str, text: str, after: Seq) -> SearchResults:
         """The matching comments after a `seq`, ignoring the case and width of letters."""
-        room = await self._rooms.one(room_id)
+        room = await self._rooms.get(room_id)
         needle = fold_word(text)
         if not needle:
             raise InvalidRequest("There is nothing to look for. Write a word or a part of one.")

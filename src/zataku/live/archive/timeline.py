@@ -82,7 +82,7 @@ class Timelines:
 
     async def __call__(self, room_id: str) -> Timeline:
         """The timeline of a room without hidden comments, the same for all viewers."""
-        return await self._cache(await self._rooms.one(room_id))
+        return await self._cache(await self._rooms.get(room_id))
 
     async def _load(self, room: Room) -> Timeline:
         before = await self._hidden(room)

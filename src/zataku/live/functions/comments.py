@@ -43,12 +43,12 @@ class GetRoomCommentsFunction(Function):
             if not has_more:
                 return
 
-    async def one(self, room_id: RoomId, comment_id: CommentId) -> Comment | None:
+    async def get(self, room_id: RoomId, comment_id: CommentId) -> Comment | None:
         """One comment as stored now."""
         return await self._store.get(Comment.key(room_id=room_id, comment_id=comment_id), strong=True)
 
-    async def some(self, room_id: RoomId, comment_ids: Sequence[CommentId]) -> dict[CommentId, Comment]:
-        """Those of the comments that exist, as stored now."""
+    async def get_many(self, room_id: RoomId, comment_ids: Sequence[CommentId]) -> dict[CommentId, Comment]:
+        """The comments that exist, as stored now, by id."""
         keys = [Comment.key(room_id=room_id, comment_id=it) for it in dict.fromkeys(comment_ids)]
         comments = await self._store.get_many(keys, strong=True) if keys else []
         return {it.comment_id: it for it in comments if it is not None}
@@ -77,7 +77,7 @@ class RemoveCommentFunction(Function):
                 raise room_busy() from None
             if cancelled.reasons[-1].code == "condition_failed":
                 raise StaleRoom(room_id) from cancelled
-            comment = await self._comments.one(room_id, comment_id)
+            comment = await self._comments.get(room_id, comment_id)
             if comment is None:
                 raise comment_not_found() from None
             raise (not_your_comment() if comment.sender_id != sender else too_late_to_retract()) from None

@@ -48,7 +48,7 @@ class OwnRoomFunction(Function):
             recent=recent,
             has_earlier=page.cursor is not None,
             moderation=moderation,
-            pinned=await self._comments.some(room.room_id, moderation.pinned),
+            pinned=await self._comments.get_many(room.room_id, moderation.pinned),
             rates=load_rates(recent),
             reactions=load_counts(reactions),
         )
@@ -62,7 +62,7 @@ class OwnRoomFunction(Function):
         if room is None or room.epoch != state.epoch:
             raise LostRoom(state.room.room_id)
         moderation, _ = await self._load_moderation(room.room_id)
-        pinned = await self._comments.some(room.room_id, moderation.pinned)
+        pinned = await self._comments.get_many(room.room_id, moderation.pinned)
         return replace(state, room=room, moderation=moderation, pinned=pinned)
 
     async def _take(self, room_id: str) -> Room:

@@ -73,11 +73,12 @@ class PostCommentFunction(Function):
     async def _drop_stored(
         self, state: RoomState, selection: Selection, retried: set[int], replies: dict[int, CommentView | RequestError]
     ) -> list[Draft]:
-        """Reply to the senders of comments that are stored already; the drafts that are left."""
+        """Reply to the senders of comments that are stored already. Returns the drafts that are left."""
         repeated = [draft for draft in selection.drafts if draft.index in retried]
         room_id = state.room.room_id
-        stored = await self._comments.some(room_id, [it.comment.comment_id for it in (*repeated, *selection.refused)])
-        for draft in (*repeated, *selection.refused):
+        maybe_stored = [*repeated, *selection.refused]
+        stored = await self._comments.get_many(room_id, [draft.comment.comment_id for draft in maybe_stored])
+        for draft in maybe_stored:
             comment = stored.get(draft.comment.comment_id)
             if comment is not None:
                 replies[draft.index] = _reply(reply_for_stored(draft.comment, comment))
@@ -123,7 +124,7 @@ class PostCommentFunction(Function):
         """True when a batch is stored, also when an owner in between has deleted comments of it."""
         comment_ids = [it.comment_id for it in comments]
         is_deleted = any(it in state.moderation.deleted for it in comment_ids)
-        return is_deleted or bool(await self._comments.some(state.room.room_id, comment_ids))
+        return is_deleted or bool(await self._comments.get_many(state.room.room_id, comment_ids))
 
     async def _drop_taken_ids(
         self,
@@ -132,11 +133,11 @@ class PostCommentFunction(Function):
         cancelled: TransactionCancelled,
         replies: dict[int, CommentView | RequestError],
     ) -> list[Draft]:
-        """Reply to the senders whose id is in the table already, theirs or another's; the drafts that are left."""
+        """Reply to the senders whose id is taken, by them or by another. Returns the drafts that are left."""
         conflicting = [
             draft for draft, reason in zip(drafts, cancelled.reasons, strict=False) if reason.code == "condition_failed"
         ]
-        stored = await self._comments.some(state.room.room_id, [draft.comment.comment_id for draft in conflicting])
+        stored = await self._comments.get_many(state.room.room_id, [draft.comment.comment_id for draft in conflicting])
         for draft in conflicting:
             comment = stored.get(draft.comment.comment_id)
             reply = comment_deleted() if comment is None else reply_for_stored(draft.comment, comment)

@@ -61,7 +61,7 @@ class GetUserRoomsFunction(Function):
                 "`after` is not a cursor of this list. Take it from `next` of the page before."
             ) from None
 
-    async def one(self, room_id: str) -> Room:
+    async def get(self, room_id: str) -> Room:
         """One room, open or closed."""
         try:
             stored = await self._store.get(room(RoomId(room_id)))
@@ -82,7 +82,7 @@ class CloseRoomFunction(Function):
     """A host closes a room."""
 
     async def __call__(self, room_id: RoomId, host_id: HostId, now: float, epoch: Epoch) -> Room | None:
-        """Close the room for good; the room as it is then, which is still open when the write was lost."""
+        """Close the room for good. Returns the room as stored then, still open when the write was lost."""
         try:
             return await self._store.write(close_room(room_id, host_id, now, epoch))
         except (ConditionFailed, ResultUnknown):

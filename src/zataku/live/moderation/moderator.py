@@ -103,7 +103,7 @@ class Moderator:
                 return change_word_block(state, host_action, action)
             case messages.BlockSender():
                 # From the table: the comments of a removed account have no sender there.
-                comment = await self._comments.one(state.room.room_id, action.comment_id)
+                comment = await self._comments.get(state.room.room_id, action.comment_id)
                 if not action.on:
                     return change_sender_unblock(state, host_action, action.comment_id, comment)
                 if comment is None:
@@ -111,7 +111,7 @@ class Moderator:
                 return change_sender_block(state, host_action, comment)
 
     async def _find(self, state: RoomState, comment_id: CommentId) -> Comment:
-        comment = find_comment(state, comment_id) or await self._comments.one(state.room.room_id, comment_id)
+        comment = find_comment(state, comment_id) or await self._comments.get(state.room.room_id, comment_id)
         if comment is None:
             raise comment_not_found()
         return comment

@@ -1,4 +1,4 @@
-"""Comments: which ones of a batch a room accepts, how they are numbered, and what the table's refusal of them means."""
+"""Comments: which ones of a batch a room accepts, how they are numbered, and the reply to a stored one."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
