@@ -13,8 +13,8 @@ Designs = Annotated[
     Parameter(
         name="--designs",
         negative="",
-        help="A module or Python file that declares tables; may be given again. Beside it, the designs of installed "
-        "packages and of the variable ZATAKU_DESIGNS are found.",
+        help="A module or Python file that declares tables; may be given again. It is added to those of the variable "
+        "ZATAKU_DESIGNS. Without either, the designs of installed packages are used.",
     ),
 ]
 Env = Annotated[
