@@ -134,7 +134,7 @@ class Dynoxide:
         return [item["body"]["S"] for item in response["Items"]]
 
     def prepare(self, case: CaseName, work: list[Any]) -> Run:
-        requests = [self._request(_OPERATIONS[case], _body(case, each)) for each in work]
+        requests = [self._request(_OPERATIONS[case], _body(case, call_input)) for call_input in work]
 
         async def run(callers: int, deadline: float) -> int:
             connections = await self._send_all(requests, callers, deadline)
@@ -241,7 +241,7 @@ def _body(case: CaseName, work: Any) -> dict[str, Any]:
     if case == "get":
         return {"TableName": TABLE, "Key": _key(*work)}
     if case == "batch get":
-        return {"RequestItems": {TABLE: {"Keys": [_key(*each) for each in work]}}}
+        return {"RequestItems": {TABLE: {"Keys": [_key(*key) for key in work]}}}
     return {"RequestItems": {TABLE: [{"PutRequest": {"Item": _item(note)}} for note in work]}}
 
 

@@ -192,7 +192,7 @@ class RawApsw:
         return [_decode(row[0]).body for row in self._connection.query(f"BOARD#{board}".encode())]
 
     def prepare(self, case: CaseName, work: list[Any]) -> Run:
-        prepared = [_prepare_input(case, each) for each in work]
+        prepared = [_prepare_input(case, call_input) for call_input in work]
 
         async def run(callers: int, deadline: float) -> int:
             if callers == 1:
@@ -280,4 +280,4 @@ def _prepare_input(case: CaseName, work: Any) -> Any:
         return f"AUTHOR#{work}".encode()
     if case == "get":
         return key_bytes(*work)
-    return [pack_note(each) if isinstance(each, Note) else key_bytes(*each) for each in work]
+    return [pack_note(part) if isinstance(part, Note) else key_bytes(*part) for part in work]

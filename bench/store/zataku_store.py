@@ -39,8 +39,8 @@ class ZatakuStore:
 
             async def caller() -> None:
                 nonlocal completed
-                for each in remaining:
-                    await call(each)
+                for call_input in remaining:
+                    await call(call_input)
                     completed += 1
                     if perf_counter() > deadline:
                         return

@@ -36,7 +36,7 @@ async def test_an_expired_item_is_invisible_to_every_read(store: Store, clock: M
     assert await store.get_many([KEY, Move.key(game_id="g1", turn_number=1)]) == [None, None]
     assert await store.snapshot(KEY, Move.key(game_id="g1", turn_number=1)) == [None, None]
     assert (await store.page(moves_of("g1"))).items == []
-    assert [it async for it in store.each(games_with("ACTIVE"))] == []
+    assert [game async for game in store.each(games_with("ACTIVE"))] == []
     assert await store.first(moves_of("g1")) is None
     assert not await contents(store)
     assert move.expires_at
@@ -145,7 +145,7 @@ async def test_the_stream_marks_a_swept_item_as_expired(store: Store, clock: Man
     await store.sweep()
     await store.delete(Game.key(game_id="g2"))
     changes = await drain(store.stream(board, "watcher"))
-    assert [(it.kind, it.old and it.old.game_id, it.expired) for it in changes] == [
+    assert [(change.kind, change.old and change.old.game_id, change.expired) for change in changes] == [
         ("INSERT", None, False),
         ("INSERT", None, False),
         ("REMOVE", "g1", True),

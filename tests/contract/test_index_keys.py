@@ -196,7 +196,7 @@ async def test_an_index_without_sort_key_holds_many_items(open_store):
     connected = {Connection(connection_id=f"c{number}", room_id="r1") for number in range(30)}
     await store.write_many(put=connected)
     for _ in range(50):
-        listed = {it async for it in store.each(connections_in("r1"))}
+        listed = {connection async for connection in store.each(connections_in("r1"))}
         if listed == connected:
             break
     assert listed == connected

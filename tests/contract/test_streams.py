@@ -20,7 +20,7 @@ description = path(Candidate, lambda it: it.description)
 
 
 def summarize(changes: list[Change]) -> list[tuple]:
-    return [(it.kind, it.old, it.new) for it in changes]
+    return [(change.kind, change.old, change.new) for change in changes]
 
 
 async def test_each_kind_of_write_records_its_kind_of_change(store: Store):
@@ -78,9 +78,9 @@ async def test_changes_of_one_item_are_delivered_in_order(store: Store):
     await asyncio.gather(*(_increment(store, name) for name in "abc" for _ in range(4)))
     changes = await drain(store.stream(board, "watcher"))
     for name in "abc":
-        turns = [it.new.current_turn for it in changes if it.new.game_id == name]
+        turns = [change.new.current_turn for change in changes if change.new.game_id == name]
         assert turns == list(range(21))
-        own = [it for it in changes if it.new.game_id == name]
+        own = [change for change in changes if change.new.game_id == name]
         assert all(before.new == after.old for before, after in pairwise(own))
 
 
@@ -120,7 +120,7 @@ async def test_replaying_the_stream_rebuilds_the_table(store: Store):
         else:
             assert replayed.get(change.new.game_id) == change.old
             replayed[change.new.game_id] = change.new
-    assert sorted(map(repr, replayed.values())) == sorted([repr(it) async for it in store.scan(board)])
+    assert sorted(map(repr, replayed.values())) == sorted([repr(game) async for game in store.scan(board)])
 
 
 async def test_changes_are_delivered_again_until_they_are_acknowledged(store: Store):
@@ -131,7 +131,7 @@ async def test_changes_are_delivered_again_until_they_are_acknowledged(store: St
     assert len(await read_changes(stream, 100)) == 4
     await stream.acknowledge(first[-1])
     rest = await drain(stream)
-    assert len([it for it in rest if it not in first]) == 2
+    assert len([change for change in rest if change not in first]) == 2
     assert await stream.read() == []
 
 
@@ -140,7 +140,7 @@ async def test_an_acknowledgement_covers_everything_before_it(store: Store):
     stream = store.stream(board, "watcher")
     changes = await read_changes(stream)
     await stream.acknowledge(changes[2])
-    assert [it for it in await drain(stream) if it not in changes[:3]] == changes[3:]
+    assert [change for change in await drain(stream) if change not in changes[:3]] == changes[3:]
 
 
 async def test_acknowledging_an_older_change_does_not_move_a_consumer_back(store: Store):
@@ -158,14 +158,14 @@ async def test_each_consumer_has_its_own_position(store: Store):
     assert len(await drain(fast)) == 1
     await store.put(Game(game_id="b"))
     assert len(await read_changes(slow)) == 2
-    assert [it.new.game_id for it in await read_changes(fast) if it.new.game_id != "a"] == ["b"]
+    assert [change.new.game_id for change in await read_changes(fast) if change.new.game_id != "a"] == ["b"]
 
 
 async def test_a_new_consumer_starts_at_the_oldest_change(store: Store):
     await store.put(Game(game_id="a"))
     await drain(store.stream(board, "early"))
     await store.put(Game(game_id="b"))
-    assert [it.new.game_id for it in await drain(store.stream(board, "late"))] == ["a", "b"]
+    assert [change.new.game_id for change in await drain(store.stream(board, "late"))] == ["a", "b"]
 
 
 async def test_an_acknowledgement_survives_closing_and_opening(open_store):
@@ -175,8 +175,8 @@ async def test_an_acknowledgement_survives_closing_and_opening(open_store):
     await store.stream(board, "watcher").acknowledge(changes[1])
     await store.close()
     reopened = await open_store(board)
-    assert [it.position for it in await read_changes(reopened.stream(board, "watcher"))] == [
-        it.position for it in changes[2:]
+    assert [change.position for change in await read_changes(reopened.stream(board, "watcher"))] == [
+        change.position for change in changes[2:]
     ]
 
 
@@ -195,7 +195,7 @@ async def test_a_reader_waits_for_the_first_change(store: Store):
     await asyncio.sleep(0)
     await store.put(Game(game_id="a"))
     changes = await asyncio.wait_for(waiting, 20)
-    assert [it.new.game_id for it in changes] == ["a"]
+    assert [change.new.game_id for change in changes] == ["a"]
 
 
 async def test_a_change_has_the_time_of_its_write(store: Store, clock: ManualClock):
@@ -212,7 +212,7 @@ async def test_changes_are_kept_for_at_least_a_day(store: Store, clock: ManualCl
     await clock.advance(23 * 3600)
     await store.put(Game(game_id="b"))
     await store.sweep()
-    assert [it.new.game_id for it in await drain(store.stream(board, "watcher"))] == ["a", "b"]
+    assert [change.new.game_id for change in await drain(store.stream(board, "watcher"))] == ["a", "b"]
 
 
 async def test_reading_the_stream_of_a_table_without_one_is_refused(open_store):

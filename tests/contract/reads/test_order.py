@@ -103,17 +103,17 @@ async def test_newest_first_reverses_the_order(dictionary: Store):
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize("limit", [1, 2, 5])
 async def test_pages_keep_the_order_in_both_directions(dictionary: Store, limit: int):
-    assert [it.word for it in await read_page_by_page(dictionary, words_in("all"), limit)] == WORDS
-    assert [it.word for it in await read_page_by_page(dictionary, words_back("all"), limit)] == WORDS[::-1]
+    assert [entry.word for entry in await read_page_by_page(dictionary, words_in("all"), limit)] == WORDS
+    assert [entry.word for entry in await read_page_by_page(dictionary, words_back("all"), limit)] == WORDS[::-1]
 
 
 async def test_numbers_are_ordered_by_value(open_store):
     store = await open_store(measures)
     await store.write_many(put=[Measure(room=1, at=number) for number in scattered(NUMBERS)])
     await assert_query_returns(store, measures_in(1), *(Measure(room=1, at=number) for number in NUMBERS))
-    assert [it.at for it in await read_page_by_page(store, measures_in(1), 3)] == NUMBERS
+    assert [measure.at for measure in await read_page_by_page(store, measures_in(1), 3)] == NUMBERS
     within = NUMBERS[4:-4]
-    times = [it.at async for it in store.each(measures_within(1, within[0], within[-1]))]
+    times = [measure.at async for measure in store.each(measures_within(1, within[0], within[-1]))]
     assert times == within
 
 
@@ -181,8 +181,8 @@ async def test_a_span_is_narrowed_by_each_kind_of_range(
     dictionary: Store, method: str, low: str, high: str, expected: list[str]
 ):
     query = words_narrowed("all", method, low, high)
-    assert [it.word async for it in dictionary.each(query)] == expected
-    assert [it.word for it in await read_page_by_page(dictionary, query, 2)] == expected
+    assert [entry.word async for entry in dictionary.each(query)] == expected
+    assert [entry.word for entry in await read_page_by_page(dictionary, query, 2)] == expected
     assert await dictionary.count(query) == len(expected)
 
 
@@ -226,10 +226,10 @@ async def test_items_with_equal_index_keys_have_a_stable_order(open_store):
     same = [Measure(room=room, at=Decimal(1), device=b"d", level=Decimal(5)) for room in range(-10, 11)]
     await store.write_many(put=[*same, Measure(room=99, at=Decimal(1), device=b"d", level=Decimal(6))])
     for _ in range(60):
-        whole = [it async for it in store.each(measures_from(b"d"))]
+        whole = [measure async for measure in store.each(measures_from(b"d"))]
         if len(whole) == len(same) + 1:
             break
-    assert {it.room for it in whole[:-1]} == {it.room for it in same}
+    assert {measure.room for measure in whole[:-1]} == {measure.room for measure in same}
     assert whole[-1].room == 99
     for limit in (1, 4, 7):
         for _ in range(60):

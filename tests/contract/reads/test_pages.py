@@ -27,7 +27,7 @@ async def cursor_of(store: Store, query, limit: int = 5) -> str:
 
 @pytest.mark.parametrize("limit", [1, 3, 13, 25, 26, 27, 1000])
 async def test_pages_of_every_size_return_each_item_once(lexicon: Store, limit: int):
-    assert [it.word for it in await read_page_by_page(lexicon, words_in("en"), limit)] == ALPHABET
+    assert [entry.word for entry in await read_page_by_page(lexicon, words_in("en"), limit)] == ALPHABET
 
 
 async def test_pages_are_full_until_the_last(lexicon: Store):
@@ -48,7 +48,7 @@ async def test_a_page_limit_below_one_is_refused(lexicon: Store, limit: int):
 
 async def test_a_cursor_can_be_used_repeatedly(lexicon: Store):
     first = await cursor_of(lexicon, words_in("en"), 3)
-    reads = [[it.word for it in await _rest(lexicon, words_in("en"), first)] for _ in range(3)]
+    reads = [[entry.word for entry in await _rest(lexicon, words_in("en"), first)] for _ in range(3)]
     assert reads[0] == reads[1] == reads[2]
     assert reads[0] == ALPHABET[len(ALPHABET) - len(reads[0]) :]
 
@@ -67,7 +67,7 @@ async def test_a_cursor_stays_valid_when_its_item_is_deleted(lexicon: Store):
     last = page.items[-1].word
     await lexicon.delete(Word.key(language="en", word=last))
     rest = await _rest(lexicon, words_in("en"), page.cursor)
-    assert [it.word for it in rest] == ALPHABET[ALPHABET.index(last) + 1 :]
+    assert [entry.word for entry in rest] == ALPHABET[ALPHABET.index(last) + 1 :]
 
 
 async def test_items_written_between_two_pages_do_not_shift_them(lexicon: Store):
@@ -75,7 +75,7 @@ async def test_items_written_between_two_pages_do_not_shift_them(lexicon: Store)
     await lexicon.put(Word(language="en", word="A"))
     await lexicon.put(Word(language="en", word="zz"))
     rest = await _rest(lexicon, words_in("en"), page.cursor)
-    assert [it.word for it in [*page.items, *rest]] == [*ALPHABET, "zz"]
+    assert [entry.word for entry in [*page.items, *rest]] == [*ALPHABET, "zz"]
 
 
 async def test_a_cursor_survives_closing_and_opening(open_store):
@@ -85,7 +85,7 @@ async def test_a_cursor_survives_closing_and_opening(open_store):
     await store.close()
     reopened = await open_store(words)
     rest = await _rest(reopened, words_in("en"), page.cursor)
-    assert [it.word for it in [*page.items, *rest]] == ALPHABET
+    assert [entry.word for entry in [*page.items, *rest]] == ALPHABET
 
 
 async def test_a_cursor_is_refused_when_any_character_of_it_changes(lexicon: Store):
@@ -148,8 +148,8 @@ async def test_a_cursor_of_another_secret_is_refused(open_store):
 async def test_a_filter_leaves_items_out_of_pages_and_counts(lexicon: Store):
     query = words_with_note("en", "vowel")
     for limit in (1, 2, 5, 50):
-        assert [it.word for it in await read_page_by_page(lexicon, query, limit)] == list("aeiou")
-    assert [it.word async for it in lexicon.each(query)] == list("aeiou")
+        assert [entry.word for entry in await read_page_by_page(lexicon, query, limit)] == list("aeiou")
+    assert [entry.word async for entry in lexicon.each(query)] == list("aeiou")
     assert await lexicon.count(query) == 5
     assert await lexicon.first(query) == Word(language="en", word="a", note="vowel")
 
@@ -178,7 +178,7 @@ async def test_a_count_covers_the_whole_range_of_a_query(lexicon: Store):
 async def test_pages_and_counts_read_past_one_megabyte(lexicon: Store):
     large = [Word(language="large", word=f"{number:02d}", note="x" * 150_000) for number in range(16)]
     await lexicon.write_many(put=large)
-    assert [it async for it in lexicon.each(words_in("large"))] == large
+    assert [entry async for entry in lexicon.each(words_in("large"))] == large
     assert await read_page_by_page(lexicon, words_in("large"), 12) == large
     assert await lexicon.count(words_in("large")) == 16
 
@@ -200,7 +200,7 @@ async def test_pages_skip_expired_items_and_lose_none_after_them(store: Store, c
     unexpired = [move for move in moves if move.expires_at is None]
     for limit in (1, 3, 40):
         assert await read_page_by_page(store, moves_of("g1"), limit) == unexpired
-    assert [it async for it in store.each(moves_of("g1"))] == unexpired
+    assert [move async for move in store.each(moves_of("g1"))] == unexpired
     assert await store.first(moves_of("g1")) == moves[0]
 
 
@@ -214,10 +214,10 @@ async def test_a_query_returns_several_entities_in_one_order(store: Store):
 
 async def test_padded_numbers_sort_by_value(store: Store):
     await store.write_many(put=[Move(game_id="g1", turn_number=number) for number in (10, 9, 2, 100, 1)])
-    assert [it.turn_number async for it in store.each(moves_of("g1"))] == [1, 2, 9, 10, 100]
+    assert [move.turn_number async for move in store.each(moves_of("g1"))] == [1, 2, 9, 10, 100]
 
 
 async def test_two_tables_do_not_mix_their_pages(open_store):
     store = await open_store(words, board)
     await store.put(Word(language="GAME#g1", word="MOVE#001"))
-    assert [it async for it in store.each(moves_of("g1"))] == []
+    assert [move async for move in store.each(moves_of("g1"))] == []

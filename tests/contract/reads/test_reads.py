@@ -139,7 +139,7 @@ async def test_a_snapshot_never_shows_part_of_a_transaction(store: Store):
         count = 0
         while not done.is_set():
             games = await store.snapshot(*(Game.key(game_id=name) for name in names))
-            assert len({it.current_turn for it in games if it}) == 1
+            assert len({game.current_turn for game in games if game}) == 1
             count += 1
         return count
 
@@ -177,7 +177,7 @@ async def test_a_scan_returns_every_item_once(open_store):
 async def test_the_segments_of_a_scan_together_return_every_item_once(store: Store):
     items = [Game(game_id=f"g{number}") for number in range(60)]
     await store.write_many(put=items)
-    segments = [[repr(it) async for it in store.scan(board, segment=at, segments=4)] for at in range(4)]
+    segments = [[repr(entity) async for entity in store.scan(board, segment=at, segments=4)] for at in range(4)]
     assert sorted(name for segment in segments for name in segment) == sorted(map(repr, items))
 
 
@@ -187,12 +187,14 @@ async def test_an_index_scan_returns_every_item_of_the_index(store: Store):
     await store.write_many(put=[*public, Game(game_id="private"), Move(game_id="g1", turn_number=1)])
 
     async def scan_names(segment: int = 0, segments: int = 1) -> list[str]:
-        return [it.game_id async for it in store.scan_index(by_listing, Listed, segment=segment, segments=segments)]
+        return [
+            result.game_id async for result in store.scan_index(by_listing, Listed, segment=segment, segments=segments)
+        ]
 
     async def scan_sorted_names() -> list[str]:
         return sorted(await scan_names())
 
-    names = sorted(it.game_id for it in public)
+    names = sorted(game.game_id for game in public)
     await eventually(scan_sorted_names, names)
     segments = [await scan_names(at, 4) for at in range(4)]
     assert sorted(name for segment in segments for name in segment) == names
@@ -204,7 +206,7 @@ async def test_an_index_scan_skips_expired_items(store: Store, clock: ManualCloc
     await store.write_many(put=[Game(game_id="now"), Game(game_id="past", expires_at=past)])
 
     async def scan_names() -> list[str]:
-        return [it.game_id async for it in store.scan_index(by_status, kind)]
+        return [result.game_id async for result in store.scan_index(by_status, kind)]
 
     await eventually(scan_names, ["now"])
 
@@ -219,7 +221,7 @@ async def test_an_index_scan_skips_items_that_expire_during_the_scan(store: Stor
         seen.append(game_seen)
         if len(seen) == 1:
             await clock.advance(11)
-    assert len([it for it in seen[1:] if it.expires_at is not None]) == 0
+    assert len([game for game in seen[1:] if game.expires_at is not None]) == 0
 
 
 async def test_an_index_scan_refuses_an_entity_of_another_table(store: Store):
@@ -232,7 +234,7 @@ async def test_an_index_scan_reads_past_one_megabyte(store: Store):
     await store.write_many(put=[*items, Move(game_id="g1", turn_number=1)])
 
     async def scan_names() -> list[str]:
-        return sorted([repr(it) async for it in store.scan_index(by_status, Game)])
+        return sorted([repr(entity) async for entity in store.scan_index(by_status, Game)])
 
     await eventually(scan_names, sorted(map(repr, items)))
 

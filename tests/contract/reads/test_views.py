@@ -156,7 +156,7 @@ async def test_a_strong_read_of_a_local_index_returns_the_last_write(open_store)
     store = await open_store(kifu)
     for number in range(12):
         await store.put(Kifu(username="u", kifu_id=f"k{number}", created=f"t{number:02d}", share=number % 2 == 0))
-        lines = [it async for it in store.each(kifu_by_creation("u"))]
+        lines = [line async for line in store.each(kifu_by_creation("u"))]
         assert lines == [KifuLine(username="u", kifu_id=f"k{at}", share=at % 2 == 0) for at in range(number + 1)]
 
 
@@ -164,7 +164,7 @@ async def test_a_local_index_fetches_attributes_that_it_does_not_project(open_st
     store = await open_store(kifu)
     records = [Kifu(username="u", kifu_id=f"k{at}", kifu="▲７六歩", latest_update=f"t{9 - at}") for at in range(4)]
     await store.write_many(put=records)
-    texts = [KifuText(kifu_id=it.kifu_id, kifu=it.kifu) for it in reversed(records)]
+    texts = [KifuText(kifu_id=record.kifu_id, kifu=record.kifu) for record in reversed(records)]
     await assert_query_returns(store, texts_by_update("u"), *texts)
 
 

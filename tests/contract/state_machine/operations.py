@@ -43,54 +43,59 @@ def _existing(rule: Callable[[Any], bool]) -> Rule:
 
 
 PIECE_CONDITIONS = (
-    ModelledCondition(count.equals(0), _existing(lambda it: it.count == 0)),
-    ModelledCondition(count.below(3), _existing(lambda it: it.count < 3)),
-    ModelledCondition(count.between(1, 4), _existing(lambda it: 1 <= it.count <= 4)),
-    ModelledCondition(colour.is_in("red", "green"), _existing(lambda it: it.colour in ("red", "green"))),
-    ModelledCondition(colour.exists(), _existing(lambda it: it.colour is not None)),
-    ModelledCondition(colour.missing(), lambda it: it is None or it.colour is None),
-    ModelledCondition(weight.not_equals(2), lambda it: it is None or it.weight != 2),
-    ModelledCondition(tags.contains("x"), _existing(lambda it: it.tags is not None and "x" in it.tags)),
+    ModelledCondition(count.equals(0), _existing(lambda piece: piece.count == 0)),
+    ModelledCondition(count.below(3), _existing(lambda piece: piece.count < 3)),
+    ModelledCondition(count.between(1, 4), _existing(lambda piece: 1 <= piece.count <= 4)),
+    ModelledCondition(colour.is_in("red", "green"), _existing(lambda piece: piece.colour in ("red", "green"))),
+    ModelledCondition(colour.exists(), _existing(lambda piece: piece.colour is not None)),
+    ModelledCondition(colour.missing(), lambda piece: piece is None or piece.colour is None),
+    ModelledCondition(weight.not_equals(2), lambda piece: piece is None or piece.weight != 2),
+    ModelledCondition(tags.contains("x"), _existing(lambda piece: piece.tags is not None and "x" in piece.tags)),
     ModelledCondition(
         count.at_least(1) & (colour.begins_with("b") | weight.above(1)),
         _existing(
-            lambda it: (
-                it.count >= 1 and ((it.colour or "").startswith("b") or (it.weight is not None and it.weight > 1))
+            lambda piece: (
+                piece.count >= 1
+                and ((piece.colour or "").startswith("b") or (piece.weight is not None and piece.weight > 1))
             )
         ),
     ),
-    ModelledCondition(~tags.exists(), lambda it: it is None or it.tags is None),
+    ModelledCondition(~tags.exists(), lambda piece: piece is None or piece.tags is None),
 )
 
 LID_CONDITIONS = (
-    ModelledCondition(text.equals(""), _existing(lambda it: it.text == "")),
-    ModelledCondition(version.at_most(2), _existing(lambda it: it.version <= 2)),
-    ModelledCondition(text.size().above(1), _existing(lambda it: len(it.text) > 1)),
+    ModelledCondition(text.equals(""), _existing(lambda lid: lid.text == "")),
+    ModelledCondition(version.at_most(2), _existing(lambda lid: lid.version <= 2)),
+    ModelledCondition(text.size().above(1), _existing(lambda lid: len(lid.text) > 1)),
 )
 
 
 def _without(tag: str) -> Callable[[Piece], Piece]:
-    return lambda it: replace(it, tags=((it.tags or frozenset()) - {tag}) or None)
+    return lambda piece: replace(piece, tags=((piece.tags or frozenset()) - {tag}) or None)
 
 
 PIECE_CHANGES = (
-    ModelledChange((count.add(1),), lambda it: replace(it, count=it.count + 1)),
-    ModelledChange((count.add(-2), weight.set(2)), lambda it: replace(it, count=it.count - 2, weight=2)),
-    ModelledChange((weight.add(3),), lambda it: replace(it, weight=(it.weight or 0) + 3)),
-    ModelledChange((weight.remove(),), lambda it: replace(it, weight=None)),
-    ModelledChange((colour.set("red"),), lambda it: replace(it, colour="red")),
-    ModelledChange((colour.set("blue"), rank.set(7)), lambda it: replace(it, colour="blue", rank=7)),
-    ModelledChange((colour.set(None),), lambda it: replace(it, colour=None)),
-    ModelledChange((rank.remove(),), lambda it: replace(it, rank=None)),
-    ModelledChange((tags.include("x", "y"),), lambda it: replace(it, tags=(it.tags or frozenset()) | {"x", "y"})),
+    ModelledChange((count.add(1),), lambda piece: replace(piece, count=piece.count + 1)),
+    ModelledChange((count.add(-2), weight.set(2)), lambda piece: replace(piece, count=piece.count - 2, weight=2)),
+    ModelledChange((weight.add(3),), lambda piece: replace(piece, weight=(piece.weight or 0) + 3)),
+    ModelledChange((weight.remove(),), lambda piece: replace(piece, weight=None)),
+    ModelledChange((colour.set("red"),), lambda piece: replace(piece, colour="red")),
+    ModelledChange((colour.set("blue"), rank.set(7)), lambda piece: replace(piece, colour="blue", rank=7)),
+    ModelledChange((colour.set(None),), lambda piece: replace(piece, colour=None)),
+    ModelledChange((rank.remove(),), lambda piece: replace(piece, rank=None)),
+    ModelledChange(
+        (tags.include("x", "y"),), lambda piece: replace(piece, tags=(piece.tags or frozenset()) | {"x", "y"})
+    ),
     ModelledChange((tags.exclude("x"),), _without("x")),
-    ModelledChange((tags.exclude("y"), count.set(5)), lambda it: replace(_without("y")(it), count=5)),
-    ModelledChange((weight.set_if_missing(9),), lambda it: replace(it, weight=9 if it.weight is None else it.weight)),
+    ModelledChange((tags.exclude("y"), count.set(5)), lambda piece: replace(_without("y")(piece), count=5)),
+    ModelledChange(
+        (weight.set_if_missing(9),), lambda piece: replace(piece, weight=9 if piece.weight is None else piece.weight)
+    ),
 )
 
 LID_CHANGES = (
-    ModelledChange((text.set("closed"),), lambda it: replace(it, text="closed")),
-    ModelledChange((text.set(""), lid_weight.add(1)), lambda it: replace(it, text="", weight=(it.weight or 0) + 1)),
+    ModelledChange((text.set("closed"),), lambda lid: replace(lid, text="closed")),
+    ModelledChange((text.set(""), lid_weight.add(1)), lambda lid: replace(lid, text="", weight=(lid.weight or 0) + 1)),
 )
 
 boxes = st.sampled_from(BOXES)

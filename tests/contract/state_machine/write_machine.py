@@ -113,10 +113,10 @@ class WriteMachine(RuleBasedStateMachine):
             assert result == self.model.items[key]
             self.known_items.append(result)
 
-    @precondition(lambda self: any(self.model.alive(key_in_model(it)) for it in self.known_items))
+    @precondition(lambda self: any(self.model.alive(key_in_model(item)) for item in self.known_items))
     @rule(data=st.data())
     def save(self, data: st.DataObject) -> None:
-        was = data.draw(st.sampled_from([it for it in self.known_items if self.model.alive(key_in_model(it))]))
+        was = data.draw(st.sampled_from([item for item in self.known_items if self.model.alive(key_in_model(item))]))
         now = data.draw(changes_for(was)).apply(was)
         result = self.write(lambda: self.model.save(now, was), lambda: self.store.save(now, was=was))
         if result is not None:
@@ -192,7 +192,7 @@ class WriteMachine(RuleBasedStateMachine):
             return lambda: model.check(model_key, True, holds), lambda tx: tx.check(key, when)
         if kind == "check_absent":
             return lambda: model.check(model_key, False, None), lambda tx: tx.check_absent(key)
-        states = [it for it in self.known_items if key_in_model(it) == model_key]
+        states = [item for item in self.known_items if key_in_model(item) == model_key]
         if kind == "save" and states:
             was = data.draw(st.sampled_from(states))
             now = data.draw(changes_for(was)).apply(was)

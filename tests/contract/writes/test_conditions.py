@@ -175,7 +175,7 @@ async def filled(open_shared_store) -> Store:
 @pytest.mark.parametrize("name", HOLD)
 async def test_the_condition_holds_and_the_filter_returns_the_item(filled: Store, name: str):
     assert await filled.put(THING, when=HOLD[name]) == THING
-    assert [it async for it in filled.each(things_where(name))] == [THING]
+    assert [thing async for thing in filled.each(things_where(name))] == [THING]
     assert await filled.count(things_where(name)) == 1
 
 
@@ -185,7 +185,7 @@ async def test_the_condition_fails_and_the_filter_excludes_the_item(filled: Stor
     with pytest.raises(ConditionFailed) as refused:
         await filled.put(THING, when=FAIL[name])
     assert refused.value.current == THING
-    assert [it async for it in filled.each(things_where(name))] == []
+    assert [thing async for thing in filled.each(things_where(name))] == []
     assert await filled.count(things_where(name)) == 0
 
 

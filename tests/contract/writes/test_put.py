@@ -121,7 +121,7 @@ async def test_a_batch_puts_and_deletes_any_number_of_items(store: Store):
     new = [Vote(game_id="g1", turn_number=1, user_id=f"u{number}", candidate_id="c") for number in range(61)]
     await store.write_many(put=old)
     await store.write_many(put=new, delete=[Move.key(game_id="g1", turn_number=number) for number in range(35)])
-    assert await contents(store) == {repr(it): 1 for it in [*old[35:], *new]}
+    assert await contents(store) == {repr(entity): 1 for entity in [*old[35:], *new]}
 
 
 async def test_an_empty_batch_does_nothing(store: Store):

@@ -67,7 +67,7 @@ async def test_seats_are_never_oversold(store: Store):
 async def test_only_one_of_many_concurrent_deletes_returns_the_item(store: Store):
     written = await store.put(Game(game_id="g1"))
     deleted = await asyncio.gather(*(store.delete(KEY) for _ in range(20)))
-    assert [it for it in deleted if it is not None] == [written]
+    assert [game for game in deleted if game is not None] == [written]
 
 
 async def test_only_one_of_many_saves_from_the_same_state_succeeds(store: Store):
@@ -131,11 +131,11 @@ async def test_every_snapshot_during_transfers_has_the_same_total(store: Store):
 
     async def total() -> int:
         games = await store.snapshot(*(Game.key(game_id=name) for name in names))
-        return sum(it.current_turn for it in games if it)
+        return sum(game.current_turn for game in games if game)
 
     results = await outcomes(*(transfer(at) for at in range(60)), *(total() for _ in range(20)))
-    assert {it for it in results if isinstance(it, int)} == {200}
-    balances = [it.current_turn async for it in store.scan(board)]
+    assert {result for result in results if isinstance(result, int)} == {200}
+    balances = [game.current_turn async for game in store.scan(board)]
     assert sum(balances) == 200
     assert min(balances) >= 0
 
@@ -143,4 +143,4 @@ async def test_every_snapshot_during_transfers_has_the_same_total(store: Store):
 async def test_concurrent_writes_of_different_items_all_succeed(store: Store):
     games = [Game(game_id=f"g{at}", note=str(at)) for at in range(120)]
     await asyncio.gather(*map(store.put, games))
-    assert await store.get_many([Game.key(game_id=it.game_id) for it in games], strong=True) == games
+    assert await store.get_many([Game.key(game_id=game.game_id) for game in games], strong=True) == games

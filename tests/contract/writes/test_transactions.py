@@ -84,7 +84,7 @@ async def test_a_transaction_may_contain_every_kind_of_write(store: Store):
         Game(game_id="new"),
         Game(game_id="replaced", note="again"),
     ]
-    assert await contents(store) == {repr(it): 1 for it in expected}
+    assert await contents(store) == {repr(game): 1 for game in expected}
 
 
 async def test_each_step_of_a_cancelled_transaction_has_its_reason_and_current_item(store: Store):

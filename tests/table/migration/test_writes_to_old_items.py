@@ -211,7 +211,7 @@ async def test_a_first_revision_program_cannot_write_items_of_the_second_revisio
 
 async def test_concurrent_updates_that_upgrade_one_item_all_apply(store: Store, old: Store):
     other = program(store, third)
-    await asyncio.gather(*(each.update(KEY, seats.add(1)) for each in (store, other) * 5))
+    await asyncio.gather(*(handle.update(KEY, seats.add(1)) for handle in (store, other) * 5))
     assert await store.get(KEY, strong=True) == replace(UPGRADED, seats=14)
 
 
@@ -254,9 +254,9 @@ async def test_an_item_downgraded_after_every_upgrade_is_a_conflict(store: Store
     """An old program puts its own revision back after every upgrade."""
     upgrade = store.upgrader.upgrade_all
 
-    async def upgrade_and_undo(items: Any, tries: int) -> None:
-        await upgrade(items, tries)
-        await old.put(Room1(room_id="a", seats=tries))
+    async def upgrade_and_undo(items: Any, attempts: int) -> None:
+        await upgrade(items, attempts)
+        await old.put(Room1(room_id="a", seats=attempts))
 
     monkeypatch.setattr(store.upgrader, "upgrade_all", upgrade_and_undo)
     with pytest.raises(Conflict, match="two revisions"):

@@ -26,11 +26,13 @@ ITEMS: list[Entity] = [
 
 def content_of(items: list[Entity]) -> Content:
     """The content of a sound store with these items."""
-    cells = sorted((item for item in items if isinstance(item, Cell)), key=lambda it: (it.value, it.shelf, it.cell))
+    cells = sorted(
+        (item for item in items if isinstance(item, Cell)), key=lambda entry: (entry.value, entry.shelf, entry.cell)
+    )
     return Content(
         items=list(items),
-        by_owner={owner: [it for it in cells if it.owner == owner] for owner in OWNERS},
-        by_value={shelf: [it for it in cells if it.shelf == shelf] for shelf in SHELVES},
+        by_owner={owner: [entry for entry in cells if entry.owner == owner] for owner in OWNERS},
+        by_value={shelf: [entry for entry in cells if entry.shelf == shelf] for shelf in SHELVES},
         changes=[Change("INSERT", 0.0, None, item, False, str(at), {}) for at, item in enumerate(items)],
     )
 
@@ -50,7 +52,7 @@ def with_items(change: Callable[[list[Entity]], list[Entity]]) -> Content:
 
 def without(kind: type[Entity], shelf: str | None = None) -> Content:
     return content_of(
-        [it for it in ITEMS if not (isinstance(it, kind) and shelf in (None, getattr(it, "shelf", None)))]
+        [item for item in ITEMS if not (isinstance(item, kind) and shelf in (None, getattr(item, "shelf", None)))]
     )
 
 
@@ -89,7 +91,7 @@ def test_a_pending_deletion_may_have_happened():
         ),
         pytest.param(without(Cell, "right"), "partly written: 9 and None", id="part of a transaction"),
         pytest.param(
-            with_items(lambda items: [it if it != cell("right", 9) else cell("right", 8) for it in items]),
+            with_items(lambda items: [cell("right", 8) if item == cell("right", 9) else item for item in items]),
             "partly written: 9 and 8",
             id="a transaction that changed one of two",
         ),
@@ -114,15 +116,25 @@ def test_a_deleted_item_that_reappears_is_reported():
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        pytest.param(lambda it: it.by_owner["ann"].pop(), "owner index of ann", id="an entry that is missing"),
         pytest.param(
-            lambda it: it.by_owner["cyd"].append(cell("put", 5)), "owner index of cyd", id="an entry left behind"
+            lambda content: content.by_owner["ann"].pop(), "owner index of ann", id="an entry that is missing"
         ),
-        pytest.param(lambda it: it.by_owner["ann"].reverse(), "owner index of ann", id="a global index out of order"),
         pytest.param(
-            lambda it: it.by_owner.update(bob=[cell("save", 6, "bob")]), "owner index of bob", id="an outdated entry"
+            lambda content: content.by_owner["cyd"].append(cell("put", 5)),
+            "owner index of cyd",
+            id="an entry left behind",
         ),
-        pytest.param(lambda it: it.by_value["left"].clear(), "value index of left", id="an empty local index"),
+        pytest.param(
+            lambda content: content.by_owner["ann"].reverse(), "owner index of ann", id="a global index out of order"
+        ),
+        pytest.param(
+            lambda content: content.by_owner.update(bob=[cell("save", 6, "bob")]),
+            "owner index of bob",
+            id="an outdated entry",
+        ),
+        pytest.param(
+            lambda content: content.by_value["left"].clear(), "value index of left", id="an empty local index"
+        ),
     ],
 )
 def test_an_index_that_differs_from_its_items_is_reported(damage: Callable[[Content], object], message: str):
