@@ -190,12 +190,6 @@ def moves_of(game_id: str) -> Span:
     return board.partition(f"GAME#{game_id}").begins_with("MOVE#")
 
 
-@board.query(returns=Move)
-def moves_of_eventually(game_id: str) -> Span:
-    """All moves of a game in turn order, perhaps without the latest."""
-    return board.partition(f"GAME#{game_id}").begins_with("MOVE#")
-
-
 @board.query(returns=(Game, Move), strong=True)
 def whole_game(game_id: str) -> Span:
     """A game and its moves."""

@@ -19,9 +19,3 @@ class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
 def connections_in(room_id: str) -> Span:
     """The open sockets in a room."""
     return by_room.partition(room_id)
-
-
-@connections.query(returns=Connection, strong=True)
-def connection_partition(connection_id: str) -> Span:
-    """The partition of one connection."""
-    return connections.partition(connection_id)

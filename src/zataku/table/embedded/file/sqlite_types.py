@@ -19,10 +19,6 @@ class Cursor(Protocol):
         """Run a statement once for each of the bindings."""
         ...
 
-    def fetchone(self) -> tuple[Any, ...] | None:
-        """The next row."""
-        ...
-
     def fetchall(self) -> list[tuple[Any, ...]]:
         """All remaining rows."""
         ...
