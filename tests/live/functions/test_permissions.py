@@ -207,6 +207,13 @@ def test_every_right_beyond_the_document_is_listed_as_a_departure() -> None:
     assert all(departure.reason and departure.figure for departure in DEPARTURES)
 
 
+def test_the_departures_count_rows_grants_and_unused_actions() -> None:
+    own_rows = [rights for rights in MATRIX if rights.function in OWN_ROWS]
+    figures = [departure.figure for departure in DEPARTURES]
+    assert f"{len(own_rows)} rows, {sum(len(rights.grants) for rights in own_rows)} grants." in figures
+    assert f"{len(READ)} actions, none of which writes." in figures
+
+
 def test_every_access_pattern_has_a_call() -> None:
     assert set(CALLS) == {name for table in TABLES for name in (*table.patterns, *table.writes)}
 
