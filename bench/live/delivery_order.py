@@ -36,15 +36,15 @@ class DeliveryOrder:
 
     def _append(self, at: int, parsed: ParsedFrames) -> None:
         """Compare the comments of a client with those that others received there, and append new ones."""
-        known = self.order[at : at + len(parsed.numbers)]
-        if known != list(parsed.numbers[: len(known)]):
+        delivered = self.order[at : at + len(parsed.numbers)]
+        if delivered != list(parsed.numbers[: len(delivered)]):
             raise UnexpectedMessage(
-                f"A client received {parsed.numbers} at position {at}, where others received {known}."
+                f"A client received {parsed.numbers} at position {at}, where others received {delivered}."
             )
-        new = parsed.numbers[len(known) :]
+        new = parsed.numbers[len(delivered) :]
         if not self._numbers.isdisjoint(new):
             raise UnexpectedMessage(
-                f"A client received {new} after {at + len(known)} comments, one of them for the second time."
+                f"A client received {new} after {at + len(delivered)} comments, one of them for the second time."
             )
         self.order += new
         self._numbers.update(new)

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from bench import report
-from bench.realtime.load import MeasuredServer, single, steady
+from bench.realtime.load import MeasuredServer, measure_at_rate, measure_one_by_one
 from bench.realtime.messages import FRAME_BYTES, broadcast, transient_command
 from bench.server_process import allow_sockets, print_progress
 
@@ -41,12 +41,12 @@ def measure(arguments: argparse.Namespace) -> list[report.Row]:
         for server in (ours, peer):
             server.start()
             figures[MEMORY][server.name].append(server.connect_readers(arguments.sockets) / 1024)
-            single(server, 0.3)  # warms up and does not count
+            measure_one_by_one(server, 0.3)  # warms up and does not count
         for number in range(arguments.rounds):
             print_progress(f"round {number + 1} of {arguments.rounds}")
             for server in (ours, peer) if number % 2 == 0 else (peer, ours):
-                figures[SINGLE][server.name].append(single(server, arguments.seconds))
-                deliveries, per_cpu_second = steady(server, RATE, arguments.seconds)
+                figures[SINGLE][server.name].append(measure_one_by_one(server, arguments.seconds))
+                deliveries, per_cpu_second = measure_at_rate(server, RATE, arguments.seconds)
                 figures[STEADY][server.name].append(deliveries)
                 figures[EFFORT][server.name].append(1e6 / per_cpu_second)
     finally:

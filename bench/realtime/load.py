@@ -70,7 +70,7 @@ class MeasuredServer(ServerProcess):
             raise ValueError(f"{self.name} sent more bytes than expected.")
 
 
-def single(server: MeasuredServer, seconds: float) -> float:
+def measure_one_by_one(server: MeasuredServer, seconds: float) -> float:
     """Deliveries a second when each message is sent after every reader has the last."""
     began = time.perf_counter()
     messages = 0
@@ -81,7 +81,7 @@ def single(server: MeasuredServer, seconds: float) -> float:
     return messages * len(server.readers) / (time.perf_counter() - began)
 
 
-def steady(server: MeasuredServer, rate: int, seconds: float) -> tuple[float, float]:
+def measure_at_rate(server: MeasuredServer, rate: int, seconds: float) -> tuple[float, float]:
     """Deliveries a second of wall time and of the server's processor time, at a rate of messages a second."""
     count = int(rate * seconds)
     began, cpu = time.perf_counter(), server.cpu()

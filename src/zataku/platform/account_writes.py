@@ -253,7 +253,7 @@ def remove_account(account: Account, now: Millis) -> Plan[Account]:
     """
     if account.deleted_at is None:
         raise NotDeleted("Mark the account as deleted first.")
-    bare = replace(
+    anonymous = replace(
         account,
         role="guest",
         name=None,
@@ -261,8 +261,8 @@ def remove_account(account: Account, now: Millis) -> Plan[Account]:
         password_changed_at=None,
         expires_at=expiry(now, GUEST_TTL),
     )
-    gone = save(bare, was=account)
-    return Plan(gone) if account.name is None else Plan(gone, _release(account, account.name))
+    saved = save(anonymous, was=account)
+    return Plan(saved) if account.name is None else Plan(saved, _release(account, account.name))
 
 
 def _claim(account: Account, name: str, now: Millis) -> Step[NameClaim]:
