@@ -136,8 +136,8 @@ class EmbeddedBackend:
         engine = self._engine
         if engine is None:
             raise StoreClosed(f"The store {self._path} is not open. Start it first.")
-        if engine.database.damage is not None:
-            raise copy_of(engine.database.damage)
+        if engine.damage is not None:
+            raise copy_of(engine.damage)
         return engine
 
     def _writer(self) -> Writer:
@@ -149,10 +149,10 @@ class EmbeddedBackend:
     async def get(self, read: GetItem, consumed: ConsumedCapacity | None = None) -> Row | None:
         """One item or None."""
         engine = self._running()
-        lookup = prepare_lookup(engine.database.catalog, read)
-        sized_row = lookup.from_cache(engine.database.item_cache)
+        lookup = prepare_lookup(engine.catalog, read)
+        sized_row = lookup.from_cache(engine.item_cache)
         if sized_row is None:
-            sized_row = await engine.reader.queue.run(lookup)
+            sized_row = await engine.read_queue.run(lookup)
         else:
             await self._yield_after_hits()
         if consumed is not None:
@@ -162,23 +162,23 @@ class EmbeddedBackend:
     async def query(self, read: QueryItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a partition."""
         engine = self._running()
-        return await _read_page(engine.reader.queue, PageRead(engine.database.catalog, read), read, consumed)
+        return await _read_page(engine.read_queue, PageRead(engine.catalog, read), read, consumed)
 
     async def scan(self, read: ScanItems, consumed: ConsumedCapacity | None = None) -> Rows:
         """One page of a table."""
         engine = self._running()
-        return await _read_page(engine.scanner.queue, PageRead(engine.database.catalog, read), read, consumed)
+        return await _read_page(engine.scan_queue, PageRead(engine.catalog, read), read, consumed)
 
     async def batch_get(
         self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None
     ) -> list[Row | Literal["unprocessed"] | None]:
         """At most 100 items; this store processes them all."""
         engine = self._running()
-        lookups = prepare_lookups(engine.database.catalog, reads)
-        cached = [lookup.from_cache(engine.database.item_cache) for lookup in lookups]
+        lookups = prepare_lookups(engine.catalog, reads)
+        cached = [lookup.from_cache(engine.item_cache) for lookup in lookups]
         missing = [lookup for lookup, row in zip(lookups, cached, strict=True) if row is None]
         if missing:
-            read = iter(await engine.reader.queue.run(partial(read_each, missing)))
+            read = iter(await engine.read_queue.run(partial(read_each, missing)))
             sized_rows = [next(read) if row is None else row for row in cached]
         else:
             await self._yield_after_hits()
@@ -195,8 +195,8 @@ class EmbeddedBackend:
     async def snapshot(self, reads: Sequence[GetItem], consumed: ConsumedCapacity | None = None) -> list[Row | None]:
         """At most 100 items as they were at one moment."""
         engine = self._running()
-        lookups = prepare_lookups(engine.database.catalog, reads)
-        sized_rows = await engine.reader.queue.run(partial(read_snapshot, lookups))
+        lookups = prepare_lookups(engine.catalog, reads)
+        sized_rows = await engine.read_queue.run(partial(read_snapshot, lookups))
         if consumed is not None:
             charge_snapshot(consumed, reads, [size for _, size in sized_rows])
         return [row for row, _ in sized_rows]
@@ -204,7 +204,7 @@ class EmbeddedBackend:
     async def write(self, write: Write, consumed: ConsumedCapacity | None = None) -> Written:
         """One conditional write, durable when this returns."""
         writer = self._writer()
-        prepared = prepare(writer.database.catalog, write)
+        prepared = prepare(writer.catalog, write)
         old_sizes: list[int] = []
         try:
             effect = await writer.queue.run(partial(write_one, prepared, old_sizes), prepared.size)
@@ -225,7 +225,7 @@ class EmbeddedBackend:
             raise TooManyItems(f"The batch has {len(writes)} writes; {BATCH_WRITES} are allowed. Split it.")
         if any(write.condition is not None for write in writes):
             raise BadInput("Writes in a batch have no conditions. Write them singly or in a transaction.")
-        prepared = prepare_batch(writer.database.catalog, writes)
+        prepared = prepare_batch(writer.catalog, writes)
         effects = await writer.queue.run(partial(write_each, prepared), sum(write.size for write in prepared))
         if consumed is not None:
             for effect in effects:
@@ -237,7 +237,7 @@ class EmbeddedBackend:
     ) -> None:
         """All or nothing, durable when this returns."""
         writer = self._writer()
-        transaction = Transaction(writer.database.catalog, writes, token)
+        transaction = Transaction(writer.catalog, writes, token)
         try:
             effects = await writer.queue.run(transaction, transaction.size)
         except TransactionCancelled:
@@ -255,7 +255,7 @@ class EmbeddedBackend:
     async def changes(self, table: TableSchema, consumer: str, limit: int, wait: float = 0) -> list[RawChange]:
         """The oldest changes that the consumer has not acknowledged."""
         engine = self._running()
-        streams.check_stream(engine.database.catalog[table.name])
+        streams.check_stream(engine.catalog[table.name])
         if limit < 1 or not consumer:
             raise BadInput("Reading a stream needs a consumer and a limit of at least 1. Give both.")
         # Listening begins before reading, so that a change in between is not missed.
@@ -270,7 +270,7 @@ class EmbeddedBackend:
         return changes
 
     async def _read_changes(self, table: str, consumer: str, limit: int) -> list[RawChange]:
-        queue = self._running().reader.queue
+        queue = self._running().read_queue
         read = partial(streams.read_changes, table, consumer, limit)
         changes = await queue.run(read)
         if changes is None:
@@ -311,22 +311,22 @@ class EmbeddedBackend:
         engine = self._running()
         if self._read_only:
             await asyncio.to_thread(engine.reload_catalog)
-        return engine.database.catalog.index_states()
+        return engine.catalog.index_states()
 
     async def stored_tables(self) -> list[TableSchema]:
         """The tables in the file, whether the store was started with them or not."""
-        return [table.schema for table in self._running().database.catalog.values()]
+        return [table.schema for table in self._running().catalog.values()]
 
     async def sizes(self) -> list[Size]:
         """Sizes counted in the file, which takes a while for large tables; other calls are served in between."""
         engine = self._running()
-        return await statistics.table_sizes(engine.scanner.queue, engine.database.catalog)
+        return await statistics.table_sizes(engine.scan_queue, engine.catalog)
 
     async def facts(self) -> dict[str, str]:
         """Path and size of the file, free space, and how far consumers are behind the streams."""
         engine = self._running()
         facts = await asyncio.to_thread(statistics.file_facts, self._path)
-        return facts | await engine.scanner.queue.run(statistics.stream_facts)
+        return facts | await engine.scan_queue.run(statistics.stream_facts)
 
     async def add_usage(self, usage: Sequence[Usage]) -> None:
         """Add to the sums per access pattern, which are part of the file and its backups."""
@@ -334,7 +334,7 @@ class EmbeddedBackend:
 
     async def usage(self) -> list[Usage]:
         """The sums per access pattern in the file."""
-        return await self._running().reader.queue.run(statistics.read_usage)
+        return await self._running().read_queue.run(statistics.read_usage)
 
     async def backup(self, destination: str, progress: Progress | None = None) -> None:
         """Write a complete copy while the store is in use."""
@@ -352,7 +352,7 @@ class EmbeddedBackend:
             raise read_only_error(self._path)
         with self._opening:
             engine, tables = self._engine, list(self._tables.values())
-            if engine is not None and engine.database.damage is None:
+            if engine is not None and engine.damage is None:
                 engine.restore(source, tables, report)
                 return
             if engine is not None:

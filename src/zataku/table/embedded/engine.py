@@ -11,6 +11,7 @@ import apsw
 from zataku.clock import Clock
 from zataku.table.backend.errors import StoreClosed, StoreDamaged
 from zataku.table.backend.table_schema import TableSchema
+from zataku.table.embedded.catalog import Catalog
 from zataku.table.embedded.database import Database
 from zataku.table.embedded.file.backup import back_up, remove_files
 from zataku.table.embedded.file.lock import lock_holder
@@ -33,6 +34,7 @@ class Engine:
         database.open()
         try:
             self.database = database
+            self.item_cache = database.item_cache
             self.listeners = ChangeListeners()
             self.writer: Writer | None = None
             self._copying = Lock()
@@ -46,6 +48,8 @@ class Engine:
                 self.writer = Writer(database, clock, self.listeners.notify, self._schedule_trims)
             self.reader = Reader(database, "reader", random)
             self.scanner = Reader(database, "scanner", random)
+            self.read_queue = self.reader.queue
+            self.scan_queue = self.scanner.queue
         except BaseException as error:
             translated = database.translate(error) if isinstance(error, apsw.Error) else error
             database.disconnect()
@@ -53,6 +57,16 @@ class Engine:
             raise translated from error
         for thread in self._threads:
             thread.start()
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tables as they are now."""
+        return self.database.catalog
+
+    @property
+    def damage(self) -> StoreDamaged | None:
+        """The error that ended all work on the file, if any."""
+        return self.database.damage
 
     def writable(self) -> Writer:
         """The writer; raises for a store that was opened read-only."""

@@ -9,7 +9,7 @@ import apsw
 from zataku.clock import Clock
 from zataku.table.backend.errors import ResultUnknown, StoreClosed
 from zataku.table.backend.values import pack
-from zataku.table.embedded.catalog import StoredTable
+from zataku.table.embedded.catalog import Catalog, StoredTable
 from zataku.table.embedded.database import CachedItem, CacheKey, Database
 from zataku.table.embedded.file.checkpointer import Checkpointer
 from zataku.table.embedded.file.sqlite_errors import damaged, is_full
@@ -163,6 +163,11 @@ class Writer:
         self._task_failed = False
         self._watch_log_size()
         self._thread = Thread(target=self._run, name="zataku-writer", daemon=True)
+
+    @property
+    def catalog(self) -> Catalog:
+        """The tables as they are now."""
+        return self.database.catalog
 
     def start(self) -> None:
         """Start serving the queue."""

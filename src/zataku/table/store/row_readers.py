@@ -59,13 +59,12 @@ def _view_reader(table: "Table", view: type[Any], held: frozenset[str] | None) -
     return read
 
 
-def _collection_reader(bindings: Iterable[Binding[Any]], held: frozenset[str] | None) -> Reader:
-    known = list(bindings)
-    readers = {binding: _entity_reader(binding, held) for binding in known}
+def _collection_reader(bindings: list[Binding[Any]], held: frozenset[str] | None) -> Reader:
+    readers = {binding: _entity_reader(binding, held) for binding in bindings}
 
     def read(row: "Row") -> Any:
         item = unpack_row(row)
-        return readers[binding_for_item(known, item)](row)
+        return readers[binding_for_item(bindings, item)](row)
 
     return read
 
