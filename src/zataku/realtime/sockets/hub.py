@@ -108,7 +108,7 @@ class Hub:
         self._flush_queue.flush()
         for socket in list(self._sockets):
             self.send(socket, Reconnect(after=reconnect_after_ms + self._random.randrange(RECONNECT_SPREAD_MS)))
-            self.close(socket, _SERVICE_RESTART, "The server stops. Come back soon.")
+            self.close(socket, _SERVICE_RESTART, "The server is stopping. Connect again.")
 
     @property
     def socket_count(self) -> int:

@@ -77,7 +77,7 @@ class SlowReaders:
         """Close a reader that reads nothing."""
         self.forget(socket)
         self._counters.stuck += 1
-        self._close(socket, _TRY_AGAIN_LATER, "Too much waits for you. Connect again.")
+        self._close(socket, _TRY_AGAIN_LATER, "Too many messages were not read. Connect again.")
 
     async def stop(self) -> None:
         """Stop all tasks; readers that are behind stay so."""
