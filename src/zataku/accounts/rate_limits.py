@@ -69,6 +69,7 @@ RATE_LIMITS: Mapping[RateLimitName, RateLimit] = MappingProxyType(
         "file_address": RateLimit(60_000, MINUTE, 30_000),
         # QR codes that are not cached yet: drawing one is slow.
         "code_address": RateLimit(60, MINUTE, 60),
+        # The server replaces it by its setting `sockets_per_address`.
         "socket_address": RateLimit(3000, MINUTE, 1500),
     }
 )
