@@ -1,4 +1,4 @@
-"""A disk that fails on request, for a child process: `python -m tests.table.embedded.faulty_disk <path> <fault>`.
+"""A disk that fails on request, for a child process: `python -m tests.table.embedded.file.faulty_disk <path> <fault>`.
 
 It is a VFS below that of the checksums, so the store runs unchanged. Prints the outcome of each call.
 """

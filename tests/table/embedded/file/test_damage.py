@@ -207,7 +207,7 @@ async def test_a_second_process_on_the_same_file_is_refused(store: EmbeddedBacke
 
 
 def run_with_fault(path: Path, fault: str) -> list[str]:
-    command = [sys.executable, "-m", "tests.table.embedded.faulty_disk", str(path), fault]
+    command = [sys.executable, "-m", "tests.table.embedded.file.faulty_disk", str(path), fault]
     completed = subprocess.run(command, capture_output=True, text=True, check=True)
     return completed.stdout.splitlines()
 
