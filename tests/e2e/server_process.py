@@ -12,7 +12,8 @@ from pathlib import Path
 
 import httpx
 
-_START_SECONDS = 30
+_START_SECONDS = 120
+"""Ends the wait for a server that hangs. A start takes a second, and many times that on a machine that is busy."""
 
 
 class ServerProcess:
@@ -23,8 +24,12 @@ class ServerProcess:
         self._environment = environment or {}
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  closed with the server
         self.process = self._start(port)
-        self.url = self._read_url()
-        self._wait_ready()
+        try:
+            self.url = self._read_url()
+            self._wait_ready()
+        except BaseException:
+            self.close()
+            raise
 
     def _start(self, port: int) -> subprocess.Popen[str]:
         command = [sys.executable, "-m", "zataku", "serve", "--port", str(port), *self._options]
