@@ -17,7 +17,7 @@ export function number(value: number, digits = 0): string {
   return numberFormat({ maximumFractionDigits: digits }).format(value)
 }
 
-/** An amount in US dollars: two digits, and more for less than a cent or where `digits` says so. */
+/** An amount in US dollars, with at least two and at most `digits` decimal places. */
 export function dollars(value: number, digits = value === 0 || value >= 0.01 ? 2 : 4): string {
   return numberFormat({
     style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', minimumFractionDigits: 2, maximumFractionDigits: digits,

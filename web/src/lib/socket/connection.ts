@@ -37,7 +37,7 @@ export class Connection implements TopicConnection {
   #pending = new PendingCommands()
   #nextId = 1
   #attempts = 0
-  /** The delay that a closing server asked for. */
+  /** The delay that a closing server has requested. */
   #requestedDelay: number | undefined
   #retryTimer: Timer | undefined
   #stableTimer: Timer | undefined
