@@ -3,7 +3,8 @@
 A route without a row fails, and so does a row without a route.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
 import httpx
@@ -15,6 +16,7 @@ from msgspec import Raw
 
 from tests.realtime.sockets.memory_connection import MemoryConnection
 from tests.server.conftest import PASSWORD, PUBLIC
+from tests.server.http.gate_process import GateProcess
 from zataku.accounts.route_access import PUBLIC as PUBLIC_ACCESS
 from zataku.accounts.route_access import RouteAccess
 from zataku.accounts.secrets import Secret
@@ -28,6 +30,8 @@ from zataku.server.app import Application
 from zataku.server.http.authentication import Authentication, check_declarations, route_access
 from zataku.server.http.origins import Origins
 from zataku.server.http.routes import build_litestar
+from zataku.server.http.startup_gate import HEALTH_CHECKS, StartupGate
+from zataku.server.services import Services
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -84,6 +88,8 @@ PATH_VALUES = {
 JOB = {"system": "live", "kind": "nothing", "subject": "none"}
 
 ROUTES: dict[str, Row] = {
+    "GET /healthz": Row(EVERYONE),
+    "GET /readyz": Row(EVERYONE),
     "GET /api/home": Row(EVERYONE),
     "GET /qr.svg": Row(EVERYONE, query={"path": "/live"}),
     # Accounts
@@ -193,9 +199,9 @@ def routes_of(app: Litestar) -> set[str]:
 class Callers:
     """Requests of every kind of caller. Users sign in again for each request, since some routes sign them out."""
 
-    def __init__(self, application: Application, user: Account) -> None:
-        self.services = application.services
-        self._transport = httpx.ASGITransport(app=application.app, client=("198.51.100.20", 50000))  # type: ignore[arg-type]
+    def __init__(self, gate: StartupGate, services: Services, user: Account) -> None:
+        self.services = services
+        self._transport = httpx.ASGITransport(app=gate, client=("198.51.100.20", 50000))  # type: ignore[arg-type]
         self._user = user
         self._names = {"user": "Taken", "admin": "Chief"}
         self._keys: dict[frozenset[Scope], str] = {}
@@ -251,7 +257,21 @@ class Callers:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def callers(application: Application) -> Callers:
+async def gate(application: Application) -> AsyncIterator[StartupGate]:
+    """The gate in front of the application, which is open."""
+
+    @asynccontextmanager
+    async def open_application() -> AsyncIterator[Application]:
+        yield application
+
+    process = GateProcess(StartupGate(open_application))
+    await process.start()
+    yield process.gate
+    await process.stop()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def callers(gate: StartupGate, application: Application) -> Callers:
     accounts = application.services.accounts
     users: list[Account] = []
     for name in ("Taken", "Chief"):
@@ -259,7 +279,7 @@ async def callers(application: Application) -> Callers:
         user, _ = await accounts.accounts.sign_up(guest, name, Secret(PASSWORD), "")
         users.append(user)
     await accounts.accounts.grant_admin(users[1], admin=True)
-    return Callers(application, users[0])
+    return Callers(gate, application.services, users[0])
 
 
 @pytest_asyncio.fixture(loop_scope="module")
@@ -271,7 +291,8 @@ async def room_id(callers: Callers) -> str:
 async def test_every_route_has_a_row_and_every_row_a_route(application: Application) -> None:
     accounts = application.services.accounts
     authentication = Authentication(accounts.authenticator, accounts.rate_limits, Origins(""))
-    assert routes_of(build_litestar(application.services, authentication)) == ROUTES.keys()
+    health_checks = {f"GET {path}" for path in HEALTH_CHECKS}
+    assert routes_of(build_litestar(application.services, authentication)) | health_checks == ROUTES.keys()
 
 
 @pytest.mark.parametrize("route", ROUTES)

@@ -5,8 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx
-
+from tests.server.http.gate_process import GateProcess
 from zataku.server.http.asgi import Receive, Scope, Send, send_json
 from zataku.server.http.startup_gate import StartupGate
 
@@ -41,33 +40,9 @@ class FakeApplication:
         self.calls.append("drained")
 
 
-class Process:
-    """What uvicorn does for the gate: start it, send requests, stop it."""
-
-    def __init__(self, gate: StartupGate) -> None:
-        self.gate = gate
-        self._inbox: asyncio.Queue[dict[str, str]] = asyncio.Queue()
-        self._lifespan: asyncio.Task[None] | None = None
-        transport = httpx.ASGITransport(app=gate)  # type: ignore[arg-type]
-        self.client = httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1")
-
-    async def start(self) -> None:
-        sent: asyncio.Queue[Any] = asyncio.Queue()
-        self._lifespan = asyncio.create_task(self.gate({"type": "lifespan"}, self._inbox.get, sent.put))
-        await self._inbox.put({"type": "lifespan.startup"})
-        assert await sent.get() == {"type": "lifespan.startup.complete"}
-
-    async def stop(self) -> None:
-        await self.gate.drain()
-        await self._inbox.put({"type": "lifespan.shutdown"})
-        assert self._lifespan is not None
-        await self._lifespan
-        await self.client.aclose()
-
-
 async def test_health_checks_are_answered_at_once_and_requests_wait_until_the_application_is_open():
     application = FakeApplication()
-    process = Process(StartupGate(application.open))
+    process = GateProcess(StartupGate(application.open))
     async with asyncio.timeout(DEADLINE):
         await process.start()
         assert (await process.client.get("/healthz")).json() == {"status": "ok"}
@@ -89,7 +64,7 @@ async def test_health_checks_are_answered_at_once_and_requests_wait_until_the_ap
 async def test_an_application_that_cannot_be_opened_ends_the_process_with_the_reason():
     application = FakeApplication()
     application.failure = RuntimeError("cannot open")
-    process = Process(StartupGate(application.open))
+    process = GateProcess(StartupGate(application.open))
     async with asyncio.timeout(DEADLINE):
         await process.start()
         waiting = asyncio.create_task(process.client.get("/"))
@@ -103,7 +78,7 @@ async def test_an_application_that_cannot_be_opened_ends_the_process_with_the_re
 
 async def test_stopping_while_the_application_opens_does_not_wait():
     application = FakeApplication()
-    process = Process(StartupGate(application.open))
+    process = GateProcess(StartupGate(application.open))
     async with asyncio.timeout(DEADLINE):
         await process.start()
         assert (await process.client.get("/readyz")).status_code == 503
@@ -115,7 +90,7 @@ async def test_stopping_while_the_application_opens_does_not_wait():
 async def test_a_draining_server_is_not_ready_but_still_answers():
     application = FakeApplication()
     application.may_open.set()
-    process = Process(StartupGate(application.open))
+    process = GateProcess(StartupGate(application.open))
     async with asyncio.timeout(DEADLINE):
         await process.start()
         assert (await process.client.get("/")).json() == "inside"
@@ -129,7 +104,7 @@ async def test_a_draining_server_is_not_ready_but_still_answers():
 async def test_headers_that_are_too_large_are_refused():
     application = FakeApplication()
     application.may_open.set()
-    process = Process(StartupGate(application.open))
+    process = GateProcess(StartupGate(application.open))
     async with asyncio.timeout(DEADLINE):
         await process.start()
         response = await process.client.get("/", headers={"cookie": "x" * 40_000})
@@ -149,7 +124,7 @@ async def test_the_host_is_removed_from_an_absolute_path():
     application = RecordingApplication()
     application.may_open.set()
     gate = StartupGate(application.open)
-    process = Process(gate)
+    process = GateProcess(gate)
     await process.start()
     sent: list[Any] = []
 

@@ -13,6 +13,8 @@ MAX_WAIT_SECONDS = 20.0
 """How long a request waits for the application to open."""
 MAX_HEADER_BYTES = 32 * 1024
 """The most bytes of all headers of a request together."""
+HEALTH_CHECKS = ("/healthz", "/readyz")
+"""Paths that the gate answers itself, to every caller alike."""
 _HEADERS_TOO_LARGE = Problem(
     "headers_too_large", "The headers of the request are too large. Send less, or clear your cookies."
 )
@@ -67,7 +69,7 @@ class StartupGate:
                 await self._run_lifespan(receive, send)
             case "http" if _header_bytes(scope) > MAX_HEADER_BYTES:
                 await send_error(send, 431, _HEADERS_TOO_LARGE)
-            case "http" if scope["path"] in ("/healthz", "/readyz"):
+            case "http" if scope["path"] in HEALTH_CHECKS:
                 await self._answer_health_check(scope, send)
             case "http":
                 opened = await self._wait_opened()
