@@ -1,7 +1,7 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vitest/config'
 import { appManifest } from './scripts/appManifest.mjs'
-import { SYSTEMS } from './src/generated'
+import { SYSTEMS } from './src/generated.ts'
 
 const server = 'http://127.0.0.1:8000'
 
