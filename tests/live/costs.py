@@ -7,9 +7,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from tests.live.entities import (
-    HALL,
     MIDORI,
     NOW,
+    ROOM_ID,
     SORA,
     WEB,
     YUNA,
@@ -101,56 +101,56 @@ def ids(count: int) -> list[CommentId]:
 
 
 ROOMS = list(rooms_of(Random(1), START, 60))
-HIDDEN = [Mark(room_id=HALL, mark="HIDDEN", comment_id=it, at=instant_ms(START)) for it in ids(50)]
-COUNTS = [Upvotes(room_id=HALL, comment_id=it, votes=12) for it in ids(30)]
-BLOCKS = [Block(room_id=HALL, what="WORD", value=f"spam{number:02d}", at=instant_ms(START)) for number in range(30)]
+HIDDEN = [Mark(room_id=ROOM_ID, mark="HIDDEN", comment_id=it, at=instant_ms(START)) for it in ids(50)]
+COUNTS = [Upvotes(room_id=ROOM_ID, comment_id=it, votes=12) for it in ids(30)]
+BLOCKS = [Block(room_id=ROOM_ID, what="WORD", value=f"spam{number:02d}", at=instant_ms(START)) for number in range(30)]
 VOTERS = [
-    Upvote(room_id=HALL, comment_id=TARGET, sender_id=SenderId(f"guest:{number:012x}"), at=instant_ms(START))
+    Upvote(room_id=ROOM_ID, comment_id=TARGET, sender_id=SenderId(f"guest:{number:012x}"), at=instant_ms(START))
     for number in range(60)
 ]
 LOG = [
-    LogEntry(room_id=HALL, at=instant_ms(START + n), log_id=LogId(uuid(n)), action="HIDE", subject=TARGET)
+    LogEntry(room_id=ROOM_ID, at=instant_ms(START + n), log_id=LogId(uuid(n)), action="HIDE", subject=TARGET)
     for n in range(60)
 ]
-MINUTES = [Reactions(room_id=HALL, minute=instant_ms(START + 60 * n), clap=120, aha=40, lol=7) for n in range(60)]
+MINUTES = [Reactions(room_id=ROOM_ID, minute=instant_ms(START + 60 * n), clap=120, aha=40, lol=7) for n in range(60)]
 SOCKETS = [socket(number) for number in range(99)]
 CROWD = [SenderId(f"guest:{number:012x}") for number in range(97)]
-AUDIENCE = list(audience(Random(1), START, HALL, WEB, 1000))
+AUDIENCE = list(audience(Random(1), START, ROOM_ID, WEB, 1000))
 
-add_get_case("room", design.room(HALL), room())
-add_get_case("room_now", design.room_now(HALL), room())
+add_get_case("room", design.room(ROOM_ID), room())
+add_get_case("room_now", design.room_now(ROOM_ID), room())
 add_page_case("rooms_by_code", design.rooms_by_code("482159"), [room(code="482159")])
 add_page_case("newest_rooms_of", design.newest_rooms_of(MIDORI), ROOMS, 50)
-add_get_case("comment", design.comment(HALL, TARGET), COMMENTS[0])
-add_page_case("comments_of", design.comments_of(HALL), COMMENTS, 50)
-add_page_case("comments_after", design.comments_after(HALL, SEQ_START), COMMENTS, 50)
-add_page_case("comments_before", design.comments_before(HALL, seq_of(1, 99)), COMMENTS, 50)
-add_page_case("latest_comments", design.latest_comments(HALL), COMMENTS, 50)
+add_get_case("comment", design.comment(ROOM_ID, TARGET), COMMENTS[0])
+add_page_case("comments_of", design.comments_of(ROOM_ID), COMMENTS, 50)
+add_page_case("comments_after", design.comments_after(ROOM_ID, SEQ_START), COMMENTS, 50)
+add_page_case("comments_before", design.comments_before(ROOM_ID, seq_of(1, 99)), COMMENTS, 50)
+add_page_case("latest_comments", design.latest_comments(ROOM_ID), COMMENTS, 50)
 add_get_case("connection", design.connection(AUDIENCE[0].connection_id), AUDIENCE[0])
-add_page_case("connections_in", design.connections_in(HALL), AUDIENCE)
+add_page_case("connections_in", design.connections_in(ROOM_ID), AUDIENCE)
 add_page_case("left_behind", design.left_behind(WEB, instant_ms(START + 999)), AUDIENCE)
 add_page_case(
-    "moderation_of", moderation.moderation_of(HALL), [*LOG[:20], *HIDDEN[:20], *COUNTS, *BLOCKS[:10], *VOTERS]
+    "moderation_of", moderation.moderation_of(ROOM_ID), [*LOG[:20], *HIDDEN[:20], *COUNTS, *BLOCKS[:10], *VOTERS]
 )
-add_page_case("log_of", moderation.log_of(HALL), LOG, 50)
-add_page_case("marks_of", moderation.marks_of(HALL), HIDDEN)
-add_page_case("reactions_in", moderation.reactions_in(HALL), MINUTES)
-add_page_case("marked", moderation.marked(HALL, "HIDDEN"), HIDDEN)
-add_page_case("blocks_of", moderation.blocks_of(HALL), BLOCKS)
-add_page_case("upvotes_in", moderation.upvotes_in(HALL), COUNTS)
-add_get_case("upvotes_on", moderation.upvotes_on(HALL, ids(1)[0]), COUNTS[0])
-add_page_case("upvoters_of", moderation.upvoters_of(HALL, TARGET), VOTERS, 50)
+add_page_case("log_of", moderation.log_of(ROOM_ID), LOG, 50)
+add_page_case("marks_of", moderation.marks_of(ROOM_ID), HIDDEN)
+add_page_case("reactions_in", moderation.reactions_in(ROOM_ID), MINUTES)
+add_page_case("marked", moderation.marked(ROOM_ID, "HIDDEN"), HIDDEN)
+add_page_case("blocks_of", moderation.blocks_of(ROOM_ID), BLOCKS)
+add_page_case("upvotes_in", moderation.upvotes_in(ROOM_ID), COUNTS)
+add_get_case("upvotes_on", moderation.upvotes_on(ROOM_ID, ids(1)[0]), COUNTS[0])
+add_page_case("upvoters_of", moderation.upvoters_of(ROOM_ID, TARGET), VOTERS, 50)
 
 add_write_case(create_room(room(ROOMS[0].room_id)))
-add_write_case(close_room(HALL, MIDORI, START, 1))
-add_write_case(take_room(HALL))
+add_write_case(close_room(ROOM_ID, MIDORI, START, 1))
+add_write_case(take_room(ROOM_ID))
 add_write_case(post_comments(COMMENTS, 1))
-add_write_case(remove_own_comment(HALL, TARGET, SORA, START, 1), COMMENTS[0])
-add_write_case(join(HALL, WEB, SOCKETS, START))
-add_write_case(leave(SOCKETS[0]), lambda _: join(HALL, WEB, SOCKETS[:1], START))
+add_write_case(remove_own_comment(ROOM_ID, TARGET, SORA, START, 1), COMMENTS[0])
+add_write_case(join(ROOM_ID, WEB, SOCKETS, START))
+add_write_case(leave(SOCKETS[0]), lambda _: join(ROOM_ID, WEB, SOCKETS[:1], START))
 add_write_case(
     sweep_connection(WEB, OwnedConnection(connection_id=SOCKETS[0], timestamp=NOW)),
-    lambda _: join(HALL, WEB, SOCKETS[:1], START),
+    lambda _: join(ROOM_ID, WEB, SOCKETS[:1], START),
 )
 add_write_case(mark_comment(host_action(1), "PINNED", TARGET, 1), COMMENTS[0])
 add_write_case(
@@ -161,7 +161,7 @@ add_write_case(
 add_write_case(delete_comment(host_action(1), TARGET, 1), COMMENTS[0])
 add_write_case(block_word(host_action(1), 1, "spam"))
 add_write_case(unblock_word(host_action(2), 1, "spam"), lambda epoch: block_word(host_action(1), epoch, "spam"))
-add_write_case(count_reactions(Reactions(room_id=HALL, minute=instant_ms(START), clap=1200, aha=40, lol=7), 1))
+add_write_case(count_reactions(Reactions(room_id=ROOM_ID, minute=instant_ms(START), clap=1200, aha=40, lol=7), 1))
 add_write_case(block_sender(host_action(1), 1, SORA, TARGET))
 add_write_case(
     unblock_sender(host_action(2), 1, SORA, comment(1).comment_id),
@@ -169,7 +169,7 @@ add_write_case(
 )
 add_write_case(pause_room(host_action(1), 1, True))
 add_write_case(slow_room(host_action(1), 1, 30))
-add_write_case(upvote_first(HALL, TARGET, CROWD, START, 1), COMMENTS[0])
+add_write_case(upvote_first(ROOM_ID, TARGET, CROWD, START, 1), COMMENTS[0])
 add_write_case(
-    upvote(HALL, TARGET, CROWD, START, 1), COMMENTS[0], lambda _: upvote_first(HALL, TARGET, [YUNA], START, 1)
+    upvote(ROOM_ID, TARGET, CROWD, START, 1), COMMENTS[0], lambda _: upvote_first(ROOM_ID, TARGET, [YUNA], START, 1)
 )

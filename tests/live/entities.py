@@ -23,14 +23,14 @@ def uuid(number: int) -> str:
     return str(UUID(int=number, version=4))
 
 
-HALL, ATTIC = RoomId(uuid(1)), RoomId(uuid(2))
+ROOM_ID, OTHER_ROOM_ID = RoomId(uuid(1)), RoomId(uuid(2))
 MIDORI, HARU = HostId("user:midori"), HostId("user:haru")
 SORA, YUNA = SenderId("guest:sora"), SenderId("guest:yuna")
 WEB = ProcessName("web-1")
 NOW = instant_ms(START)
 
 
-def room(room_id: RoomId = HALL, host_id: HostId = MIDORI, **changes: object) -> Room:
+def room(room_id: RoomId = ROOM_ID, host_id: HostId = MIDORI, **changes: object) -> Room:
     """An open room."""
     defaults = {"name": "発表会", "status": "OPEN", "created_at": NOW, "updated_at": NOW, "code": "482159"}
     return Room(room_id=room_id, host_id=host_id, **{**defaults, **changes})
@@ -39,7 +39,7 @@ def room(room_id: RoomId = HALL, host_id: HostId = MIDORI, **changes: object) ->
 def comment(
     number: int,
     content: str = "なるほど",
-    room_id: RoomId = HALL,
+    room_id: RoomId = ROOM_ID,
     sender: SenderId = SORA,
     salt: int = 0,
     epoch: int = 1,
@@ -62,7 +62,7 @@ def comment_at(number: int, seconds: float, **fields: object) -> Comment:
 
 def hidden_mark(hidden: Comment) -> Mark:
     """The mark of a hidden comment."""
-    return Mark(room_id=HALL, mark="HIDDEN", comment_id=hidden.comment_id, at=NOW)
+    return Mark(room_id=ROOM_ID, mark="HIDDEN", comment_id=hidden.comment_id, at=NOW)
 
 
 def talk_room(random: Random, start: float) -> Room:
@@ -84,7 +84,7 @@ def largest_comment(number: int = 1) -> Comment:
     return replace(comment(number, "𠮷" * 500, sender=SenderId("s" * 128)), nickname="𩸽" * 30)
 
 
-def host_action(number: int = 1, host_id: HostId = MIDORI, room_id: RoomId = HALL) -> HostAction:
+def host_action(number: int = 1, host_id: HostId = MIDORI, room_id: RoomId = ROOM_ID) -> HostAction:
     """An action of the host. A larger number is a later time."""
     return HostAction(
         room_id=room_id, host_id=host_id, at=instant_ms(START + number), log_id=LogId(uuid(9000 + number))
@@ -107,14 +107,14 @@ async def open_room(store: Store, new_room: Room | None = None) -> int:
     return await acquire_epoch(store, new_room.room_id)
 
 
-async def acquire_epoch(store: Store, room_id: RoomId = HALL) -> int:
+async def acquire_epoch(store: Store, room_id: RoomId = ROOM_ID) -> int:
     """Acquire a room. Returns the epoch."""
     epoch = (await acquire_room(store, room_id)).epoch
     assert epoch is not None
     return epoch
 
 
-async def acquire_room(store: Store, room_id: RoomId = HALL) -> Room:
+async def acquire_room(store: Store, room_id: RoomId = ROOM_ID) -> Room:
     """Acquire a room, again while the reply is lost. Returns the room as its new owner gets it."""
     while True:
         try:

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.live.costs import CASES
-from tests.live.entities import HALL, SORA, WEB, YUNA, comment, largest_comment, open_room, socket
+from tests.live.entities import ROOM_ID, SORA, WEB, YUNA, comment, largest_comment, open_room, socket
 from tests.support.cost_assertions import budget_mismatches
 from tests.support.stores import START
 from zataku.live.design import DEPARTURES, Comment, Room, rooms
@@ -25,8 +25,8 @@ async def test_a_first_upvote_costs_eight_units_and_a_later_upvote_or_a_join_six
     epoch = await open_room(priced)
     target = comment(1).comment_id
     await priced.write(post_comments([comment(1)], epoch))
-    votes = (upvote_first(HALL, target, [SORA], START, 1), 8), (upvote(HALL, target, [YUNA], START, 1), 6)
-    for plan, units in (*votes, (join(HALL, WEB, [socket(1)], START), 6)):
+    votes = (upvote_first(ROOM_ID, target, [SORA], START, 1), 8), (upvote(ROOM_ID, target, [YUNA], START, 1), 6)
+    for plan, units in (*votes, (join(ROOM_ID, WEB, [socket(1)], START), 6)):
         with priced.measured("one write") as consumed:
             await priced.write(plan)
         assert (consumed.reads, consumed.writes) == (0, units)
@@ -47,7 +47,7 @@ async def test_a_comment_that_is_sent_again_costs_what_its_departure_says(priced
     with priced.measured("sent again") as consumed:
         with pytest.raises(TransactionCancelled):
             await priced.write(post_comments([comment(1)], epoch))
-        await priced.get(Comment.key(room_id=HALL, comment_id=comment(1).comment_id), strong=True)
+        await priced.get(Comment.key(room_id=ROOM_ID, comment_id=comment(1).comment_id), strong=True)
     figures = " ".join(departure.figure for departure in DEPARTURES)
     assert (
         f"costs the {consumed.writes:g} write units of a failed transaction, and {consumed.reads:g} read unit"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from tests.live.entities import HALL, NOW, comment, host_action, room, socket, uuid
+from tests.live.entities import NOW, ROOM_ID, comment, host_action, room, socket, uuid
 from zataku.clock import instant_ms
 from zataku.live.design import Comment, Connection, Room, comments, seq_of
 from zataku.live.limits import SEQ_START, fold_word
@@ -229,10 +229,10 @@ def test_folding_a_word_twice_changes_nothing(word: str) -> None:
 
 
 def test_a_blocked_word_that_is_not_folded_or_too_long_is_refused() -> None:
-    Block(room_id=HALL, what="SENDER", value="guest:Sora", at=NOW)
+    Block(room_id=ROOM_ID, what="SENDER", value="guest:Sora", at=NOW)
     for value in ("Spam", "x" * 51, "\u200b"):
         with pytest.raises(ValueError, match="blocked word|shows nothing"):
-            Block(room_id=HALL, what="WORD", value=value, at=NOW)
+            Block(room_id=ROOM_ID, what="WORD", value=value, at=NOW)
 
 
 @pytest.mark.parametrize("value", ["みどり", "a b", "guest#1", " guest:sora", "guest:sora\n"])
@@ -242,5 +242,5 @@ def test_a_malformed_sender_id_cannot_be_blocked(value: str) -> None:
 
 
 def test_a_connection_needs_only_the_three_attributes_of_the_document() -> None:
-    connection = Connection(connection_id=socket(1), room_id=HALL, timestamp=NOW)
+    connection = Connection(connection_id=socket(1), room_id=ROOM_ID, timestamp=NOW)
     assert msgspec.to_builtins(connection)["connectionId"] == "L0SM9cOFvHcCI0001="

@@ -6,7 +6,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from tests.live.entities import ATTIC, HALL, comment, host_action, open_room, room, socket, uuid
+from tests.live.entities import OTHER_ROOM_ID, ROOM_ID, comment, host_action, open_room, room, socket, uuid
 from tests.support.app_context import all_items, app_context, items_containing, user_identity
 from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
@@ -64,10 +64,10 @@ async def registry(strict: Store) -> RoomRegistryStub:
         await strict.write(delete_comment(host_action(2, HOST, room_id), comment(2).comment_id, 1))
         await strict.write(join(room_id, "web-1", [socket(int(room_id[-1], 16))], START))
     await strict.write(close_room(CLOSED, HOST, START, 1))
-    epoch = await open_room(strict, room(HALL))
+    epoch = await open_room(strict, room(ROOM_ID))
     named = msgspec.structs.replace(comment(1, sender=ME), nickname="はなこ")
     await strict.write(post_comments([named, comment(2, sender=OTHER)], epoch))
-    await strict.write(upvote_first(HALL, comment(2).comment_id, [ME, OTHER], START, 1))
+    await strict.write(upvote_first(ROOM_ID, comment(2).comment_id, [ME, OTHER], START, 1))
     await strict.write(block_sender(host_action(5), epoch, ME, comment(1).comment_id))
     await strict.write(block_sender(host_action(6), epoch, OTHER, comment(1).comment_id))
     return RoomRegistryStub(strict)
@@ -115,7 +115,7 @@ async def test_comments_in_the_rooms_of_others_become_anonymous(
     strict: Store, clock: ManualClock, registry: RoomRegistryStub
 ):
     await remove_account(strict, clock, registry)
-    anonymous = await strict.get(Comment.key(room_id=HALL, comment_id=comment(1).comment_id), strong=True)
+    anonymous = await strict.get(Comment.key(room_id=ROOM_ID, comment_id=comment(1).comment_id), strong=True)
     assert anonymous is not None
     assert (anonymous.content, anonymous.nickname, anonymous.sender_id, anonymous.seq) == (
         comment(1).content,
@@ -123,9 +123,9 @@ async def test_comments_in_the_rooms_of_others_become_anonymous(
         None,
         comment(1).seq,
     )
-    other = await strict.get(Comment.key(room_id=HALL, comment_id=comment(2).comment_id), strong=True)
+    other = await strict.get(Comment.key(room_id=ROOM_ID, comment_id=comment(2).comment_id), strong=True)
     assert other == comment(2, sender=OTHER)
-    assert isinstance(await strict.get(room_now(HALL)), Room)
+    assert isinstance(await strict.get(room_now(ROOM_ID)), Room)
 
 
 async def test_upvotes_stay_counted_and_blocks_of_others_stay(
@@ -156,4 +156,4 @@ async def test_a_second_removal_changes_nothing(strict: Store, clock: ManualCloc
     after = await all_items(strict, TABLES)
     await remove_account(strict, clock, registry)
     assert await all_items(strict, TABLES) == after
-    assert await strict.get(room_now(ATTIC)) is None
+    assert await strict.get(room_now(OTHER_ROOM_ID)) is None

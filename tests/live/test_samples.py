@@ -3,7 +3,7 @@
 from collections import Counter
 from random import Random
 
-from tests.live.entities import HALL, WEB, largest_comment, talk_room
+from tests.live.entities import ROOM_ID, WEB, largest_comment, talk_room
 from tests.support.stores import START
 from zataku.live.design import comments_after, comments_of, latest_comments, room_now, seq_of
 from zataku.live.limits import SEQ_START
@@ -22,15 +22,15 @@ from zataku.table.schema.entity import binding_of
 
 def test_the_same_seed_and_start_give_the_same_talk() -> None:
     first, second = (
-        [talk_room(it, START), *talk_comments(it, START, HALL, 300), *audience(it, START, HALL, WEB, 5)]
+        [talk_room(it, START), *talk_comments(it, START, ROOM_ID, 300), *audience(it, START, ROOM_ID, WEB, 5)]
         for it in (Random(7), Random(7))
     )
     assert first == second
-    assert first != [talk_room(Random(8), START), *talk_comments(Random(8), START, HALL, 300)]
+    assert first != [talk_room(Random(8), START), *talk_comments(Random(8), START, ROOM_ID, 300)]
 
 
 def test_comments_peak_during_the_demo_and_the_questions_at_the_end() -> None:
-    minutes = Counter(int(it.created_at[14:16]) for it in talk_comments(Random(1), START, HALL))
+    minutes = Counter(int(it.created_at[14:16]) for it in talk_comments(Random(1), START, ROOM_ID))
     assert sum(minutes.values()) == TALK_COMMENTS
     quiet = sum(minutes[minute] for minute in range(5, 25)) / 20
     assert min(minutes[minute] for minute in range(25, 31)) > 5 * quiet
@@ -38,7 +38,7 @@ def test_comments_peak_during_the_demo_and_the_questions_at_the_end() -> None:
 
 
 def test_comments_come_in_order_under_names_in_three_languages() -> None:
-    comments = list(talk_comments(Random(1), START, HALL))
+    comments = list(talk_comments(Random(1), START, ROOM_ID))
     early = sum(int(it.created_at[14:16]) < 40 for it in comments)
     numbers = [(1, number) for number in range(1, early + 1)]
     numbers += [(2, number) for number in range(1, TALK_COMMENTS - early + 1)]

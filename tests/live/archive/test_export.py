@@ -11,7 +11,7 @@ import pytest
 from litestar import Litestar, Request
 from litestar.di import Provide
 
-from tests.live.entities import HALL, MIDORI, comment, room, talk_room, uuid
+from tests.live.entities import MIDORI, ROOM_ID, comment, room, talk_room, uuid
 from tests.support.app_context import app_context, user_identity
 from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
@@ -48,7 +48,7 @@ async def client(strict: Store, clock: ManualClock) -> AsyncIterator[httpx.Async
         logging_config=None,
     )
     transport = httpx.ASGITransport(app=Compression(app))  # type: ignore[arg-type]  # ASGI has many types
-    async with httpx.AsyncClient(transport=transport, base_url=f"http://zataku/api/live/rooms/{HALL}/") as client:
+    async with httpx.AsyncClient(transport=transport, base_url=f"http://zataku/api/live/rooms/{ROOM_ID}/") as client:
         yield client
 
 
@@ -57,15 +57,15 @@ def table(text: str) -> list[dict[str, str]]:
 
 
 def mark(kind: str, comment: Comment) -> Mark:
-    return Mark(room_id=HALL, mark=kind, comment_id=comment.comment_id, at=instant_ms(START))  # type: ignore[arg-type]
+    return Mark(room_id=ROOM_ID, mark=kind, comment_id=comment.comment_id, at=instant_ms(START))  # type: ignore[arg-type]
 
 
 async def fill_room(store: Store) -> None:
     """Store a room with marked, upvoted and hidden comments and with reactions."""
     one, two, three = comment(1, MARKUP), comment(2, "=HYPERLINK(1)"), comment(3, "rude")
     marks = [mark("PINNED", one), mark("ANSWERED", one), mark("HIDDEN", three)]
-    votes = Upvotes(room_id=HALL, comment_id=one.comment_id, votes=7)
-    claps = [Reactions(room_id=HALL, minute=instant_ms(START + at), clap=3, lol=1) for at in (0, 60)]
+    votes = Upvotes(room_id=ROOM_ID, comment_id=one.comment_id, votes=7)
+    claps = [Reactions(room_id=ROOM_ID, minute=instant_ms(START + at), clap=3, lol=1) for at in (0, 60)]
     await store.write_many(put=[room(), one, two, three, *marks, votes, *claps])
 
 

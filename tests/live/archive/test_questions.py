@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.live.entities import HALL, comment, hidden_mark, room
+from tests.live.entities import ROOM_ID, comment, hidden_mark, room
 from tests.support.app_context import app_context
 from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
@@ -15,10 +15,10 @@ from zataku.table import Store
 
 async def test_the_most_upvoted_comments_come_first_without_hidden_ones(strict: Store, clock: ManualClock) -> None:
     questions = [comment(number, f"Q{number}") for number in range(1, 61)]
-    counts = [Upvotes(room_id=HALL, comment_id=it.comment_id, votes=1 + at // 2) for at, it in enumerate(questions)]
-    answered = Mark(room_id=HALL, mark="ANSWERED", comment_id=questions[57].comment_id, at=instant_ms(START))
+    counts = [Upvotes(room_id=ROOM_ID, comment_id=it.comment_id, votes=1 + at // 2) for at, it in enumerate(questions)]
+    answered = Mark(room_id=ROOM_ID, mark="ANSWERED", comment_id=questions[57].comment_id, at=instant_ms(START))
     await strict.write_many(put=[room(), *questions, *counts, answered, hidden_mark(questions[59])])
-    top = (await TopQuestions(app_context(strict, clock))(HALL)).questions
+    top = (await TopQuestions(app_context(strict, clock))(ROOM_ID)).questions
     assert [(it.comment.content, it.votes, it.answered) for it in top[:4]] == [
         ("Q59", 30, False),
         ("Q57", 29, False),

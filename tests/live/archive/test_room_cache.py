@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tests.live.entities import HALL, comment, room
+from tests.live.entities import ROOM_ID, comment, room
 from tests.support.app_context import app_context
 from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
@@ -81,9 +81,9 @@ async def test_a_failed_load_is_repeated(clock: ManualClock) -> None:
 async def test_the_top_questions_of_a_room_are_cached_for_some_seconds(strict: Store, clock: ManualClock) -> None:
     top_questions = TopQuestions(app_context(strict, clock))
     question = comment(1, "Why?")
-    await strict.write_many(put=[room(), question, Upvotes(room_id=HALL, comment_id=question.comment_id, votes=3)])
-    [cached] = (await top_questions(HALL)).questions
-    await strict.put(Upvotes(room_id=HALL, comment_id=question.comment_id, votes=4))
-    assert (await top_questions(HALL)).questions == [cached]
+    await strict.write_many(put=[room(), question, Upvotes(room_id=ROOM_ID, comment_id=question.comment_id, votes=3)])
+    [cached] = (await top_questions(ROOM_ID)).questions
+    await strict.put(Upvotes(room_id=ROOM_ID, comment_id=question.comment_id, votes=4))
+    assert (await top_questions(ROOM_ID)).questions == [cached]
     await clock.advance(MAX_AGE_SECONDS)
-    assert (await top_questions(HALL)).questions[0].votes == 4
+    assert (await top_questions(ROOM_ID)).questions[0].votes == 4

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.live.entities import HALL, MIDORI, comment, comment_at, hidden_mark, room
+from tests.live.entities import MIDORI, ROOM_ID, comment, comment_at, hidden_mark, room
 from tests.support.app_context import app_context, user_identity
 from tests.support.manual_clock import ManualClock
 from zataku.errors import InvalidRequest, NotFound
@@ -26,7 +26,7 @@ READER = user_identity()
 async def results_for(
     store: Store, clock: ManualClock, text: str, after: str = SEQ_START, reader: object = READER
 ) -> SearchResults:
-    return await Search(app_context(store, clock))(reader, HALL, text, after)  # type: ignore[arg-type]
+    return await Search(app_context(store, clock))(reader, ROOM_ID, text, after)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ async def test_at_most_two_searches_fold_at_the_same_time(
 
     monkeypatch.setattr(search, "_matching", matching)
     run_search = Search(app_context(strict, clock))
-    results = await asyncio.gather(*(run_search(READER, HALL, "yes", SEQ_START) for _ in range(6)))
+    results = await asyncio.gather(*(run_search(READER, ROOM_ID, "yes", SEQ_START) for _ in range(6)))
     assert barrier.broken
     assert [len(it.comments) for it in results] == [1] * 6
 

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tests.live.entities import HALL, SORA, YUNA, comment_at, room, talk_room
+from tests.live.entities import ROOM_ID, SORA, YUNA, comment_at, room, talk_room
 from tests.support.app_context import app_context
 from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
@@ -47,11 +47,11 @@ async def test_reactions_are_spread_over_the_parts_of_their_minute_and_none_is_l
     strict: Store, clock: ManualClock
 ) -> None:
     minutes = [
-        Reactions(room_id=HALL, minute=instant_ms(START + minute * 60), clap=clap, lol=1)
+        Reactions(room_id=ROOM_ID, minute=instant_ms(START + minute * 60), clap=clap, lol=1)
         for minute, clap in ((-5, 3), (0, 10), (1, 6), (90, 2))
     ]
     await strict.write_many(put=[room(), comment_at(1, 0), comment_at(2, 119), *minutes])
-    timeline = await Timelines(app_context(strict, clock))(HALL)
+    timeline = await Timelines(app_context(strict, clock))(ROOM_ID)
     assert (timeline.part_seconds, len(timeline.parts)) == (1, 120)
     assert (timeline.reactions.clap, timeline.reactions.aha, timeline.reactions.lol) == (21, 0, 4)
     assert sum(it.reactions for it in timeline.parts) == 25
@@ -69,7 +69,9 @@ def test_a_part_gets_its_share_of_each_minute(seconds: int) -> None:
     for second in (0, seconds):
         builder.add(comment_at(1, 12.3 + second))
     minutes = [(random.randrange(-180, seconds + 180), random.randrange(200)) for _ in range(20)]
-    parts = builder.parts([Reactions(room_id=HALL, minute=instant_ms(START + 12.3 + it), clap=n) for it, n in minutes])
+    parts = builder.parts(
+        [Reactions(room_id=ROOM_ID, minute=instant_ms(START + 12.3 + it), clap=n) for it, n in minutes]
+    )
     spread = [0] * len(parts)
     for begin, amount in minutes:
         for second in range(60):
@@ -83,7 +85,7 @@ def test_a_week_of_reactions_is_not_processed_second_by_second(seconds: int) -> 
     builder = TimelineBuilder(instant_ms(START))
     for second in (0, seconds):
         builder.add(comment_at(1, second))
-    minutes = [Reactions(room_id=HALL, minute=instant_ms(START + 60 * it), clap=3) for it in range(7 * 24 * 60)]
+    minutes = [Reactions(room_id=ROOM_ID, minute=instant_ms(START + 60 * it), clap=3) for it in range(7 * 24 * 60)]
     steps = 0
 
     def count(*_: object) -> None:
@@ -114,14 +116,14 @@ async def test_parts_are_as_long_as_the_talk_needs(
 ) -> None:
     comments = [comment_at(number, it) for number, it in enumerate(seconds, 1)]
     await strict.write_many(put=[room(), *comments])
-    timeline = await Timelines(app_context(strict, clock))(HALL)
+    timeline = await Timelines(app_context(strict, clock))(ROOM_ID)
     assert (timeline.part_seconds, len(timeline.parts), timeline.comments) == (part_seconds, parts, len(seconds))
     assert sum(it.comments for it in timeline.parts) == len(seconds)
 
 
 async def test_a_room_without_comments_has_no_parts(strict: Store, clock: ManualClock) -> None:
     await strict.put(room())
-    timeline = await Timelines(app_context(strict, clock))(HALL)
+    timeline = await Timelines(app_context(strict, clock))(ROOM_ID)
     assert (timeline.begin, timeline.end, timeline.parts, timeline.comments, timeline.people) == (
         instant_ms(START),
         instant_ms(START),
@@ -135,7 +137,7 @@ async def test_senders_are_counted_once_and_unknown_ones_as_one(strict: Store, c
     senders = [SORA, SORA, YUNA, None, None]
     comments = [comment_at(number, number, sender_id=sender) for number, sender in enumerate(senders, 1)]
     await strict.write_many(put=[room(), *comments])
-    assert (await Timelines(app_context(strict, clock))(HALL)).people == 3
+    assert (await Timelines(app_context(strict, clock))(ROOM_ID)).people == 3
 
 
 async def test_a_timeline_is_cached_for_some_seconds_and_rebuilt_when_the_room_closes(
@@ -143,10 +145,10 @@ async def test_a_timeline_is_cached_for_some_seconds_and_rebuilt_when_the_room_c
 ) -> None:
     timelines = Timelines(app_context(strict, clock))
     await strict.write_many(put=[room(), comment_at(1, 0)])
-    assert (await timelines(HALL)).comments == 1
+    assert (await timelines(ROOM_ID)).comments == 1
     await strict.put(comment_at(2, 1))
-    assert (await timelines(HALL)).comments == 1
+    assert (await timelines(ROOM_ID)).comments == 1
     await clock.advance(MAX_AGE_SECONDS)
-    assert (await timelines(HALL)).comments == 2
+    assert (await timelines(ROOM_ID)).comments == 2
     await strict.write_many(put=[room(status="CLOSED", updated_at=instant_ms(START + 9)), comment_at(3, 2)])
-    assert (await timelines(HALL)).comments == 3
+    assert (await timelines(ROOM_ID)).comments == 3

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from structlog.testing import capture_logs
 
-from tests.live.entities import ATTIC, HALL, MIDORI, WEB, open_room, room, socket, uuid
+from tests.live.entities import MIDORI, OTHER_ROOM_ID, ROOM_ID, WEB, open_room, room, socket, uuid
 from tests.support.manual_clock import ManualClock
 from tests.support.store_reads import eventually
 from zataku.clock import instant_ms
@@ -60,19 +60,19 @@ async def test_joins_are_stored_and_leaves_deleted(
 ) -> None:
     attendance: Attendance = tracker
     for number in range(3):
-        attendance.joined(HALL, socket(number))
+        attendance.joined(ROOM_ID, socket(number))
     assert await stored_ids(strict) == set()
     await tracker.flush()
     assert await stored_ids(strict) == {socket(0), socket(1), socket(2)}
     stored = await strict.get(connection(socket(0)), strong=True)
     assert stored == Connection(
         connection_id=socket(0),
-        room_id=HALL,
+        room_id=ROOM_ID,
         timestamp=instant_ms(clock.now()),
         ttl=int(clock.now()) + CONNECTION_TTL_SECONDS,
         owner=WEB,
     )
-    attendance.left(HALL, socket(1))
+    attendance.left(ROOM_ID, socket(1))
     await tracker.flush()
     assert await stored_ids(strict) == {socket(0), socket(2)}
 
@@ -80,8 +80,8 @@ async def test_joins_are_stored_and_leaves_deleted(
 async def test_a_connection_that_ends_before_the_flush_is_never_stored(
     tracker: ConnectionTracker, strict: Store
 ) -> None:
-    tracker.joined(HALL, socket(1))
-    tracker.left(HALL, socket(1))
+    tracker.joined(ROOM_ID, socket(1))
+    tracker.left(ROOM_ID, socket(1))
     await tracker.flush()
     assert count_joins(strict) == 0
 
@@ -92,10 +92,10 @@ async def test_a_connection_that_ends_during_the_flush_is_deleted(
 ) -> None:
     set_faults(strict, faults)
     for number in range(8):
-        tracker.joined(HALL, socket(number))
+        tracker.joined(ROOM_ID, socket(number))
         writing = asyncio.create_task(tracker.flush())
         await asyncio.sleep(0)
-        tracker.left(HALL, socket(number))
+        tracker.left(ROOM_ID, socket(number))
         (outcome,) = await asyncio.gather(writing, return_exceptions=True)
         assert isinstance(outcome, ResultUnknown) == (faults is LOST_REPLIES)
     set_faults(strict, NO_FAULTS)
@@ -108,16 +108,16 @@ async def test_a_connection_that_ends_during_the_flush_is_deleted(
 
 async def test_a_crowd_joins_and_leaves_in_several_flushes(tracker: ConnectionTracker, strict: Store) -> None:
     set_faults(strict, NO_FAULTS)
-    await open_room(strict, room(ATTIC))
+    await open_room(strict, room(OTHER_ROOM_ID))
     crowd = [socket(number) for number in range(MAX_JOINS_PER_FLUSH + 120)]
     for number, connection_id in enumerate(crowd):
-        tracker.joined(HALL if number % 5 else ATTIC, connection_id)
+        tracker.joined(ROOM_ID if number % 5 else OTHER_ROOM_ID, connection_id)
     await tracker.flush()
     assert len(await stored_ids(strict)) == MAX_JOINS_PER_FLUSH
     await tracker.flush()
     assert await stored_ids(strict) == set(crowd)
     for connection_id in crowd:
-        tracker.left(HALL, connection_id)
+        tracker.left(ROOM_ID, connection_id)
     await tracker.flush()
     assert len(await stored_ids(strict)) < 120
     await tracker.flush()
@@ -127,12 +127,12 @@ async def test_a_crowd_joins_and_leaves_in_several_flushes(tracker: ConnectionTr
 async def test_a_closed_or_unknown_room_accepts_no_join_and_delays_no_other(
     tracker: ConnectionTracker, strict: Store, clock: ManualClock
 ) -> None:
-    await open_room(strict, room(ATTIC))
-    await strict.write(close_room(HALL, MIDORI, clock.now(), 1))
-    tracker.joined(HALL, socket(1))
+    await open_room(strict, room(OTHER_ROOM_ID))
+    await strict.write(close_room(ROOM_ID, MIDORI, clock.now(), 1))
+    tracker.joined(ROOM_ID, socket(1))
     tracker.joined(uuid(77), socket(2))
     tracker.joined("not-a-room-id", socket(3))
-    tracker.joined(ATTIC, socket(4))
+    tracker.joined(OTHER_ROOM_ID, socket(4))
     await tracker.flush()
     assert await stored_ids(strict) == {socket(4)}
     joins = count_joins(strict)
@@ -144,15 +144,15 @@ async def test_a_closed_or_unknown_room_accepts_no_join_and_delays_no_other(
 async def test_joins_that_a_busy_store_refuses_are_stored_later_without_those_that_ended(
     tracker: ConnectionTracker, strict: Store, faults: Faults
 ) -> None:
-    tracker.joined(HALL, socket(1))
+    tracker.joined(ROOM_ID, socket(1))
     await tracker.flush()
     set_faults(strict, faults)
-    tracker.joined(HALL, socket(2))
-    tracker.joined(HALL, socket(3))
+    tracker.joined(ROOM_ID, socket(2))
+    tracker.joined(ROOM_ID, socket(3))
     with pytest.raises((Throttled, TransactionCancelled)):
         await tracker.flush()
-    tracker.left(HALL, socket(1))
-    tracker.left(HALL, socket(3))
+    tracker.left(ROOM_ID, socket(1))
+    tracker.left(ROOM_ID, socket(3))
     with pytest.raises((Throttled, TransactionCancelled)):
         await tracker.flush()
     set_faults(strict, NO_FAULTS)
@@ -165,11 +165,11 @@ async def test_lost_replies_leave_exactly_the_open_connections_stored(
 ) -> None:
     set_faults(strict, LOST_REPLIES)
     for number in range(12):
-        tracker.joined(HALL, socket(number))
+        tracker.joined(ROOM_ID, socket(number))
         with pytest.raises(ResultUnknown):
             await tracker.flush()
         if number % 2:
-            tracker.left(HALL, socket(number))
+            tracker.left(ROOM_ID, socket(number))
     set_faults(strict, NO_FAULTS)
     stored = await stored_ids(strict)
     assert {int(it[13:17]) % 2 for it in stored} == {0, 1}, "the writes with lost replies were stored"
@@ -185,7 +185,7 @@ async def test_pending_changes_have_a_limit(
     with capture_logs() as logs:
         async with tracker.life():
             for number in range(30):
-                tracker.joined(HALL, socket(number))
+                tracker.joined(ROOM_ID, socket(number))
             await advance(clock, FLUSH_SECONDS)
             await eventually(lambda: logged_values(logs, "dropped"), [20])
             set_faults(strict, NO_FAULTS)
@@ -198,25 +198,25 @@ async def test_the_table_follows_the_connections_and_is_empty_at_the_end(
     tracker: ConnectionTracker, strict: Store, clock: ManualClock
 ) -> None:
     async with tracker.life():
-        tracker.joined(HALL, socket(1))
-        tracker.joined(HALL, socket(2))
+        tracker.joined(ROOM_ID, socket(1))
+        tracker.joined(ROOM_ID, socket(2))
         await advance(clock, FLUSH_SECONDS)
         await eventually(lambda: stored_ids(strict), {socket(1), socket(2)})
-        tracker.left(HALL, socket(1))
+        tracker.left(ROOM_ID, socket(1))
         await advance(clock, FLUSH_SECONDS)
         await eventually(lambda: stored_ids(strict), {socket(2)})
-        tracker.joined(HALL, socket(3))
+        tracker.joined(ROOM_ID, socket(3))
     assert await stored_ids(strict) == set()
     # Later changes are ignored.
-    tracker.left(HALL, socket(2))
-    tracker.joined(HALL, socket(4))
+    tracker.left(ROOM_ID, socket(2))
+    tracker.joined(ROOM_ID, socket(4))
     await tracker.flush()
     assert await stored_ids(strict) == set()
 
 
 async def test_joins_under_way_at_the_end_are_deleted(tracker: ConnectionTracker, strict: Store) -> None:
     async with tracker.life():
-        tracker.joined(HALL, socket(1))
+        tracker.joined(ROOM_ID, socket(1))
         writing = asyncio.create_task(tracker.flush())
         await asyncio.sleep(0)
     await writing
@@ -231,7 +231,7 @@ async def test_a_store_that_does_not_answer_does_not_delay_the_stop(
     async with tracker._write_lock:
         with capture_logs() as logs:
             async with asyncio.timeout(5), tracker.life():
-                tracker.joined(HALL, socket(1))
+                tracker.joined(ROOM_ID, socket(1))
     assert await logged_values(logs, "error") == ["TimeoutError"]
 
 
@@ -241,14 +241,14 @@ async def test_after_a_crash_a_process_of_the_same_name_sweeps_its_connections(
     await open_room(embedded)
     crashed, neighbour = ConnectionTracker(embedded, clock, WEB), ConnectionTracker(embedded, clock, "web-2")
     for number in range(5):
-        crashed.joined(HALL, socket(number))
-    neighbour.joined(HALL, socket(5))
+        crashed.joined(ROOM_ID, socket(number))
+    neighbour.joined(ROOM_ID, socket(5))
     await crashed.flush()
     await neighbour.flush()
     await clock.advance(0.001)
     restarted = ConnectionTracker(embedded, clock, WEB)
     async with restarted.life():
-        restarted.joined(HALL, socket(6))
+        restarted.joined(ROOM_ID, socket(6))
         await restarted.flush()
         await eventually(lambda: stored_ids(embedded), {socket(5), socket(6)})
     assert await stored_ids(embedded) == {socket(5)}
@@ -256,7 +256,7 @@ async def test_after_a_crash_a_process_of_the_same_name_sweeps_its_connections(
 
 async def test_a_failed_sweep_is_repeated(strict: Store, clock: ManualClock) -> None:
     await open_room(strict)
-    await strict.write(join(HALL, WEB, [socket(1)], clock.now() - 60))
+    await strict.write(join(ROOM_ID, WEB, [socket(1)], clock.now() - 60))
     set_faults(strict, THROTTLING)
     with capture_logs() as logs:
         async with ConnectionTracker(strict, clock, WEB).life():
@@ -274,15 +274,15 @@ async def test_each_function_has_the_rights_for_its_work_only(strict: Store, clo
         DisconnectFunction(strict),
         SweepConnectionsFunction(strict),
     )
-    assert await join_room(HALL, WEB, [socket(1), socket(2)], clock.now())
+    assert await join_room(ROOM_ID, WEB, [socket(1), socket(2)], clock.now())
     await disconnect([socket(2), socket(2), socket(3)])
     assert await stored_ids(strict) == {socket(1)}
     for function in (join_room, disconnect, sweep):
         with pytest.raises(NotGranted):
-            await function._store.write(close_room(HALL, MIDORI, clock.now(), 1))
+            await function._store.write(close_room(ROOM_ID, MIDORI, clock.now(), 1))
     for function in (disconnect, sweep):
         with pytest.raises(NotGranted):
-            await function._store.write(join(HALL, WEB, [socket(4)], clock.now()))
+            await function._store.write(join(ROOM_ID, WEB, [socket(4)], clock.now()))
     with pytest.raises(NotGranted):
         await sweep._store.get(connection(socket(1)))
     assert await stored_ids(strict) == {socket(1)}

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.live.entities import HALL, SORA, comment, room, socket, uuid
+from tests.live.entities import ROOM_ID, SORA, comment, room, socket, uuid
 from tests.live.functions.test_permissions import DOCUMENT as DOCUMENT_ROWS
-from tests.live.room.room_commands import HALL as ROOM
+from tests.live.room.room_commands import ROOM_ID as ROOM
 from tests.live.room.room_commands import SORA as SENDER
-from tests.live.room.room_commands import command_of, execute_all, guest, open_hall, post_comment
+from tests.live.room.room_commands import command_of, execute_all, guest, open_live_room, post_comment
 from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.design import MATRIX, TABLES, Comment, Connection, Room
@@ -26,10 +26,10 @@ from zataku.table.store.restricted_backend import RestrictedBackend
 DOCUMENT = {(function, table): actions for function, table, actions in DOCUMENT_ROWS}
 FUNCTIONS = {it.__name__: it for it in Function.__subclasses__()}
 KEYS: dict[str, Key[Entity]] = {
-    "Rooms": Room.key(room_id=HALL),
-    "Comments": Comment.key(room_id=HALL, comment_id=comment(1).comment_id),
+    "Rooms": Room.key(room_id=ROOM_ID),
+    "Comments": Comment.key(room_id=ROOM_ID, comment_id=comment(1).comment_id),
     "Connections": Connection.key(connection_id=socket(1)),
-    "Moderation": Upvotes.key(room_id=HALL, comment_id=CommentId(comment(1).comment_id)),
+    "Moderation": Upvotes.key(room_id=ROOM_ID, comment_id=CommentId(comment(1).comment_id)),
 }
 
 
@@ -75,7 +75,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], set[str]]:
 async def test_a_function_uses_every_right_that_it_has_beyond_the_document(
     embedded: Store, used: dict[tuple[str, str], set[str]]
 ) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     first, second = CommentId(uuid(1)), CommentId(uuid(2))
     commands = [
         post_comment("question", id=first),

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from tests.live.entities import (
-    HALL,
     MIDORI,
     NOW,
+    ROOM_ID,
     SORA,
     WEB,
     YUNA,
@@ -106,8 +106,8 @@ MODERATION_WRITERS = {"ModerateRoom", "RemoveComment", "Upvote", "React"}
 
 # Every access pattern, with the functions that have the right to it. The room is open, in its first epoch.
 CALLS: dict[str, tuple[Call, set[str]]] = {
-    "room": (get_call(design.room(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
-    "room_now": (get_call(design.room_now(HALL)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
+    "room": (get_call(design.room(ROOM_ID)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
+    "room_now": (get_call(design.room_now(ROOM_ID)), {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"}),
     "rooms_by_code": (
         query_call(design.rooms_by_code("482159")),
         {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"},
@@ -116,32 +116,32 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
         query_call(design.newest_rooms_of(MIDORI)),
         {"CreateRoom", "CloseRoom", "GetUserRooms", "JoinRoom"},
     ),
-    "comment": (get_call(design.comment(HALL, TARGET)), {"PostComment", "GetRoomComments"}),
-    "comments_of": (query_call(design.comments_of(HALL)), {"PostComment", "GetRoomComments"}),
-    "comments_after": (query_call(design.comments_after(HALL, SEQ_START)), {"PostComment", "GetRoomComments"}),
-    "comments_before": (query_call(design.comments_before(HALL, SEQ_START)), {"PostComment", "GetRoomComments"}),
-    "latest_comments": (query_call(design.latest_comments(HALL)), {"PostComment", "GetRoomComments"}),
+    "comment": (get_call(design.comment(ROOM_ID, TARGET)), {"PostComment", "GetRoomComments"}),
+    "comments_of": (query_call(design.comments_of(ROOM_ID)), {"PostComment", "GetRoomComments"}),
+    "comments_after": (query_call(design.comments_after(ROOM_ID, SEQ_START)), {"PostComment", "GetRoomComments"}),
+    "comments_before": (query_call(design.comments_before(ROOM_ID, SEQ_START)), {"PostComment", "GetRoomComments"}),
+    "latest_comments": (query_call(design.latest_comments(ROOM_ID)), {"PostComment", "GetRoomComments"}),
     "connection": (get_call(design.connection(socket(1))), {"PostComment", "Disconnect", "JoinRoom"}),
     "connections_in": (
-        query_call(design.connections_in(HALL)),
+        query_call(design.connections_in(ROOM_ID)),
         {"PostComment", "Disconnect", "JoinRoom", "SweepConnections"},
     ),
     "left_behind": (
         query_call(design.left_behind(WEB, instant_ms(START))),
         {"PostComment", "Disconnect", "JoinRoom", "SweepConnections"},
     ),
-    "moderation_of": (query_call(moderated.moderation_of(HALL)), {"OwnRoom", "GetRoomModeration"}),
-    "log_of": (query_call(moderated.log_of(HALL)), {"OwnRoom", "GetRoomModeration"}),
-    "marks_of": (query_call(moderated.marks_of(HALL)), {"OwnRoom", "GetRoomModeration"}),
-    "reactions_in": (query_call(moderated.reactions_in(HALL)), {"OwnRoom", "GetRoomModeration"}),
-    "marked": (query_call(moderated.marked(HALL, "PINNED")), {"OwnRoom", "GetRoomModeration"}),
-    "blocks_of": (query_call(moderated.blocks_of(HALL)), {"OwnRoom", "GetRoomModeration"}),
-    "upvotes_in": (query_call(moderated.upvotes_in(HALL)), {"OwnRoom", "GetRoomModeration"}),
-    "upvotes_on": (get_call(moderated.upvotes_on(HALL, TARGET)), {"GetRoomModeration"}),
-    "upvoters_of": (query_call(moderated.upvoters_of(HALL, TARGET)), {"OwnRoom", "GetRoomModeration"}),
+    "moderation_of": (query_call(moderated.moderation_of(ROOM_ID)), {"OwnRoom", "GetRoomModeration"}),
+    "log_of": (query_call(moderated.log_of(ROOM_ID)), {"OwnRoom", "GetRoomModeration"}),
+    "marks_of": (query_call(moderated.marks_of(ROOM_ID)), {"OwnRoom", "GetRoomModeration"}),
+    "reactions_in": (query_call(moderated.reactions_in(ROOM_ID)), {"OwnRoom", "GetRoomModeration"}),
+    "marked": (query_call(moderated.marked(ROOM_ID, "PINNED")), {"OwnRoom", "GetRoomModeration"}),
+    "blocks_of": (query_call(moderated.blocks_of(ROOM_ID)), {"OwnRoom", "GetRoomModeration"}),
+    "upvotes_in": (query_call(moderated.upvotes_in(ROOM_ID)), {"OwnRoom", "GetRoomModeration"}),
+    "upvotes_on": (get_call(moderated.upvotes_on(ROOM_ID, TARGET)), {"GetRoomModeration"}),
+    "upvoters_of": (query_call(moderated.upvoters_of(ROOM_ID, TARGET)), {"OwnRoom", "GetRoomModeration"}),
     "create_room": (write_call(create_room(room(NEW))), {"CreateRoom", "CloseRoom"}),
     "post_comments": (write_call(post_comments([comment(3)], 1)), {"PostComment"}),
-    "join": (write_call(join(HALL, WEB, [socket(2)], START)), {"JoinRoom"}),
+    "join": (write_call(join(ROOM_ID, WEB, [socket(2)], START)), {"JoinRoom"}),
     "sweep_connection": (
         write_call(sweep_connection(WEB, OwnedConnection(connection_id=socket(1), timestamp=NOW))),
         {"Disconnect", "JoinRoom", "SweepConnections"},
@@ -157,24 +157,24 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
     "block_sender": (write_call(block_sender(host_action(18), 1, SORA, TARGET)), MODERATION_WRITERS),
     "unblock_sender": (write_call(unblock_sender(host_action(19), 1, YUNA, TARGET)), {"ModerateRoom", "RemoveComment"}),
     "count_reactions": (
-        write_call(count_reactions(Reactions(room_id=HALL, minute=NOW, clap=1), 1)),
+        write_call(count_reactions(Reactions(room_id=ROOM_ID, minute=NOW, clap=1), 1)),
         MODERATION_WRITERS,
     ),
     "pause_room": (write_call(pause_room(host_action(15), 1, True)), {"ModerateRoom"}),
     "slow_room": (write_call(slow_room(host_action(16), 1, 9)), {"ModerateRoom"}),
-    "upvote_first": (write_call(upvote_first(HALL, TARGET, [YUNA], START, 1)), {"ModerateRoom", "Upvote"}),
-    "upvote": (write_call(upvote(HALL, TARGET, [SORA], START, 1)), {"Upvote"}),
+    "upvote_first": (write_call(upvote_first(ROOM_ID, TARGET, [YUNA], START, 1)), {"ModerateRoom", "Upvote"}),
+    "upvote": (write_call(upvote(ROOM_ID, TARGET, [SORA], START, 1)), {"Upvote"}),
     "remove_own_comment": (
-        write_call(remove_own_comment(HALL, TARGET, SORA, START, 1)),
+        write_call(remove_own_comment(ROOM_ID, TARGET, SORA, START, 1)),
         {"RemoveComment", "ModerateRoom"},
     ),
     "delete_comment": (
         write_call(delete_comment(host_action(17), comment(2).comment_id, 1)),
         {"ModerateRoom", "RemoveComment"},
     ),
-    "take_room": (write_call(take_room(HALL)), {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"}),
+    "take_room": (write_call(take_room(ROOM_ID)), {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"}),
     "close_room": (
-        write_call(close_room(HALL, MIDORI, START, 5)),
+        write_call(close_room(ROOM_ID, MIDORI, START, 5)),
         {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"},
     ),
 }
@@ -184,7 +184,7 @@ async def fill_room(store: Store) -> None:
     epoch = await open_room(store)
     for plan in (
         post_comments([comment(1), comment(2)], epoch),
-        join(HALL, WEB, [socket(1)], START),
+        join(ROOM_ID, WEB, [socket(1)], START),
         block_sender(host_action(1), epoch, YUNA, comment(1).comment_id),
         mark_comment(host_action(2), "PINNED", TARGET, 1),
     ):

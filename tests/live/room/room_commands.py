@@ -20,17 +20,17 @@ from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import DEFERRED, Command, Event, Outcome, Reply
 from zataku.table import Plan, Store
 
-HALL = RoomId("456e7890-e89b-42d3-a456-426614174001")
+ROOM_ID = RoomId("456e7890-e89b-42d3-a456-426614174001")
 MIDORI = Identity(account_id=AccountId("11111111-1111-4111-8111-111111111111"), role="user", language="ja")
 SORA = Identity(account_id=AccountId("22222222-2222-4222-8222-222222222222"), role="guest", language="ko")
 
 
-async def open_hall(store: Store) -> LiveRoom:
+async def open_live_room(store: Store) -> LiveRoom:
     """The behaviour of a room that Midori has opened."""
     now = instant_ms(START)
     host = HostId(MIDORI.account_id)
-    hall = Room(room_id=HALL, name="LT大会", host_id=host, status="OPEN", created_at=now, updated_at=now)
-    await store.put(hall)
+    room = Room(room_id=ROOM_ID, name="LT大会", host_id=host, status="OPEN", created_at=now, updated_at=now)
+    await store.put(room)
     return LiveRoom(store)
 
 
@@ -86,7 +86,7 @@ def event_summaries(outcome: Outcome[RoomState]) -> list[str]:
 
 
 async def stored_comments(store: Store) -> list[Comment]:
-    return [comment async for comment in store.each(comments_after(HALL, SEQ_START))]
+    return [comment async for comment in store.each(comments_after(ROOM_ID, SEQ_START))]
 
 
 async def snapshot_of(live_room: LiveRoom, state: RoomState, since: str | None = None) -> Snapshot:

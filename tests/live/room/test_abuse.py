@@ -11,15 +11,15 @@ import pytest
 from msgspec.structs import replace
 
 from tests.live.room.room_commands import (
-    HALL,
     MIDORI,
+    ROOM_ID,
     SORA,
     FailingStore,
     close,
     command_of,
     execute_all,
     guest,
-    open_hall,
+    open_live_room,
     post_comment,
     reply_summaries,
     snapshot_of,
@@ -54,7 +54,7 @@ from zataku.realtime.bus.in_process import InProcessBus
 from zataku.realtime.messages import Join, Position
 from zataku.table import ResultUnknown, Store, Throttled
 
-TOPIC = f"live/{HALL}"
+TOPIC = f"live/{ROOM_ID}"
 
 
 def new_id() -> CommentId:
@@ -63,10 +63,10 @@ def new_id() -> CommentId:
 
 @pytest.fixture
 async def process(tmp_path: Path) -> AsyncIterator[RoomProcess]:
-    """A process that runs the hall."""
+    """A process that runs the room."""
     clock = ProcessClock(START)
     async with temporary_store("embedded", tmp_path, (*TABLES, *PLATFORM), clock) as store:
-        await open_hall(store)
+        await open_live_room(store)
         async with run_process("web-0", InProcessBus(), store, clock) as process:
             process.rooms.register(LiveRoom(store))
             yield process
@@ -105,25 +105,27 @@ async def test_resuming_from_an_earlier_position_shows_no_hidden_comment(process
 
 
 async def test_comments_do_not_wait_for_upvotes_and_retractions(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     commands = [command_of(RetractComment(comment_id=new_id()), guest(n)) for n in range(40)]
     commands += [command_of(Upvote(comment_id=new_id()), guest(n)) for n in range(40)]
-    outcome = await live_room.handle(await live_room.acquire(HALL), [*commands, post_comment("innocent")], START)
+    outcome = await live_room.handle(await live_room.acquire(ROOM_ID), [*commands, post_comment("innocent")], START)
     assert outcome.replies[-1].content == "innocent"
 
 
 async def test_a_flood_of_upvotes_of_one_sender_is_refused(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     upvotes = [command_of(Upvote(comment_id=new_id()), SORA) for _ in range(15)]
-    outcome = await execute_all(live_room, await live_room.acquire(HALL), upvotes)
+    outcome = await execute_all(live_room, await live_room.acquire(ROOM_ID), upvotes)
     assert reply_summaries(outcome) == ["no_such_comment"] * 10 + ["too_many_requests"] * 5
 
 
 @pytest.mark.parametrize(("problem", "code"), [(Throttled, "unavailable"), (ResultUnknown, "unsettled")])
 async def test_a_failed_write_fails_its_own_commands_only(embedded: Store, problem: type[Exception], code: str) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     question = new_id()
-    state = (await execute_all(live_room, await live_room.acquire(HALL), [post_comment("question", id=question)])).state
+    state = (
+        await execute_all(live_room, await live_room.acquire(ROOM_ID), [post_comment("question", id=question)])
+    ).state
     upvote_function = live_room._upvote
     healthy, upvote_function._store = upvote_function._store, FailingStore(upvote_function._store, problem)
     batch = [
@@ -140,9 +142,11 @@ async def test_a_failed_write_fails_its_own_commands_only(embedded: Store, probl
 
 
 async def test_upvotes_whose_reply_was_lost_are_loaded_from_the_table(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     question = new_id()
-    state = (await execute_all(live_room, await live_room.acquire(HALL), [post_comment("question", id=question)])).state
+    state = (
+        await execute_all(live_room, await live_room.acquire(ROOM_ID), [post_comment("question", id=question)])
+    ).state
     upvote_function = live_room._upvote
     healthy, upvote_function._store = (
         upvote_function._store,
@@ -159,27 +163,27 @@ async def test_upvotes_whose_reply_was_lost_are_loaded_from_the_table(embedded: 
 
 
 async def test_a_lost_retraction_of_an_unknown_comment_changes_nothing(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     remove_function = live_room._remove
     remove_function._store = FailingStore(remove_function._store, ResultUnknown)
     outcome = await execute_all(
-        live_room, await live_room.acquire(HALL), [command_of(RetractComment(comment_id=new_id()), SORA)]
+        live_room, await live_room.acquire(ROOM_ID), [command_of(RetractComment(comment_id=new_id()), SORA)]
     )
     assert (reply_summaries(outcome), outcome.events) == (["unsettled"], [])
     assert not outcome.state.moderation.deleted
 
 
 async def test_a_retry_of_a_command_that_an_earlier_owner_stored_succeeds(strict: Store) -> None:
-    live_room = await open_hall(strict)
+    live_room = await open_live_room(strict)
     one, two = new_id(), new_id()
     retraction, vote = command_of(RetractComment(comment_id=one), SORA), command_of(Upvote(comment_id=two), SORA)
     await execute_all(
         live_room,
-        await live_room.acquire(HALL),
+        await live_room.acquire(ROOM_ID),
         [post_comment("1", id=one), post_comment("2", id=two), retraction, vote],
     )
     retries = [replace(retraction, is_retry=True), replace(vote, is_retry=True)]
-    outcome = await execute_all(live_room, await live_room.acquire(HALL), retries, START + 1)
+    outcome = await execute_all(live_room, await live_room.acquire(ROOM_ID), retries, START + 1)
     assert reply_summaries(outcome, missing="done") == ["done", "done"]
 
 
@@ -207,7 +211,7 @@ async def test_the_erasure_of_an_existing_account_changes_nothing(process: RoomP
 async def test_a_blocked_word_as_long_as_an_id_is_logged_as_a_word(process: RoomProcess) -> None:
     await execute(process, BlockWord(word="x" * 36), MIDORI)
     rooms = LiveRooms(app_context(process.store, process.clock, process.rooms))
-    assert [it.subject for it in (await rooms.host_view(MIDORI, HALL)).log] == ["x" * 36]
+    assert [it.subject for it in (await rooms.host_view(MIDORI, ROOM_ID)).log] == ["x" * 36]
 
 
 @pytest.mark.parametrize("word", ["ß" * 30, "\ufdfa" * 4, "㌀" * 20, "ŉ" * 26])
@@ -239,8 +243,8 @@ async def test_a_blocked_word_is_found_despite_invisible_characters_and_other_sp
 
 
 async def test_a_snapshot_has_a_bounded_size(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
-    state = await live_room.acquire(HALL)
+    live_room = await open_live_room(embedded)
+    state = await live_room.acquire(ROOM_ID)
     deleted = {new_id(): None for _ in range(3000)}
     votes = {new_id(): 1 for _ in range(3000)}
     most_upvoted = new_id()
@@ -251,9 +255,11 @@ async def test_a_snapshot_has_a_bounded_size(embedded: Store) -> None:
 
 
 async def test_posting_under_the_id_of_anothers_comment_is_refused_and_rate_limited(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     comment_id = new_id()
-    state = (await execute_all(live_room, await live_room.acquire(HALL), [post_comment("mine", id=comment_id)])).state
+    state = (
+        await execute_all(live_room, await live_room.acquire(ROOM_ID), [post_comment("mine", id=comment_id)])
+    ).state
     codes: list[str] = []
     for _ in range(7):
         outcome = await live_room.handle(
@@ -265,29 +271,29 @@ async def test_posting_under_the_id_of_anothers_comment_is_refused_and_rate_limi
 
 
 async def test_a_clock_that_is_set_back_locks_no_sender_out(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     state = (
-        await execute_all(live_room, await live_room.acquire(HALL), [post_comment(str(n)) for n in range(5)])
+        await execute_all(live_room, await live_room.acquire(ROOM_ID), [post_comment(str(n)) for n in range(5)])
     ).state
     state = (await execute_all(live_room, state, [post_comment("at once")], START - 3600)).state
     assert reply_summaries(await execute_all(live_room, state, [post_comment("later")], START - 3595)) == ["later"]
 
 
 async def test_actions_at_the_same_time_are_logged_in_order(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
-    state = await live_room.acquire(HALL)
+    live_room = await open_live_room(embedded)
+    state = await live_room.acquire(ROOM_ID)
     for seconds in range(1, 8):
         state = (await live_room.handle(state, [command_of(SetSlowMode(seconds=seconds))], START)).state
-    log = (await LiveRooms(app_context(embedded, ProcessClock(START))).host_view(MIDORI, HALL)).log
+    log = (await LiveRooms(app_context(embedded, ProcessClock(START))).host_view(MIDORI, ROOM_ID)).log
     assert [it.subject for it in reversed(log)] == [str(seconds) for seconds in range(1, 8)]
 
 
 async def test_a_hidden_pin_is_shown_again_at_its_old_place(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     one, two = new_id(), new_id()
     state = (
         await execute_all(
-            live_room, await live_room.acquire(HALL), [post_comment("a", id=one), post_comment("b", id=two)]
+            live_room, await live_room.acquire(ROOM_ID), [post_comment("a", id=one), post_comment("b", id=two)]
         )
     ).state
     pins = [command_of(MarkComment(comment_id=it, mark="PINNED")) for it in (one, two)]
@@ -314,10 +320,10 @@ async def test_a_slow_reader_learns_that_the_room_was_closed(process: RoomProces
 
 
 async def test_comments_are_stored_although_another_command_of_the_batch_fails(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     outcome = await execute_all(
         live_room,
-        await live_room.acquire(HALL),
+        await live_room.acquire(ROOM_ID),
         [post_comment("stored"), command_of(RetractComment(comment_id=new_id()))],
     )
     assert isinstance(outcome.replies[1], RequestError)

@@ -6,13 +6,13 @@ from uuid import uuid4
 import pytest
 
 from tests.live.room.room_commands import (
-    HALL,
     MIDORI,
+    ROOM_ID,
     FailingStore,
     close,
     event_summaries,
     execute_all,
-    open_hall,
+    open_live_room,
     post_comment,
     reply_summaries,
     stored_comments,
@@ -25,8 +25,8 @@ from zataku.table import Plan, ResultUnknown, Store, Throttled
 
 
 async def test_a_failed_close_leaves_the_room_open_with_all_its_comments(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
-    state = await live_room.acquire(HALL)
+    live_room = await open_live_room(embedded)
+    state = await live_room.acquire(ROOM_ID)
     close_function = live_room._close
     healthy, close_function._store = close_function._store, FailingStore(close_function._store, Throttled)
     outcome = await execute_all(live_room, state, [post_comment("一"), close(), post_comment("二")])
@@ -46,8 +46,8 @@ async def test_a_failed_close_leaves_the_room_open_with_all_its_comments(embedde
 
 
 async def test_comments_of_unknown_outcome_are_not_reported_as_refused(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
-    state = await live_room.acquire(HALL)
+    live_room = await open_live_room(embedded)
+    state = await live_room.acquire(ROOM_ID)
     post_function = live_room._post
     post_function._store = FailingStore(post_function._store, ResultUnknown, is_stored=True)
     for own_function in (live_room._own, post_function._own):
@@ -70,14 +70,14 @@ class DeletingStore:
         self._is_first = False
         for comment in await stored_comments(self._unrestricted):
             host_id, log_id = HostId(MIDORI.account_id), LogId(str(uuid4()))
-            action = HostAction(room_id=HALL, host_id=host_id, at=instant_ms(START), log_id=log_id)
+            action = HostAction(room_id=ROOM_ID, host_id=host_id, at=instant_ms(START), log_id=log_id)
             await self._unrestricted.write(delete_comment(action, comment.comment_id, 1))
         raise ResultUnknown("The reply was lost.")
 
 
 async def test_a_comment_deleted_before_its_outcome_is_known_is_not_stored_again(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
-    state = await live_room.acquire(HALL)
+    live_room = await open_live_room(embedded)
+    state = await live_room.acquire(ROOM_ID)
     live_room._post._store = DeletingStore(live_room._post._store, embedded)
     outcome = await live_room.handle(state, [post_comment("一")], START)
     assert (reply_summaries(outcome), event_summaries(outcome)) == (["一"], [])

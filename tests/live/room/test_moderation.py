@@ -7,14 +7,14 @@ import msgspec
 import pytest
 
 from tests.live.room.room_commands import (
-    HALL,
     MIDORI,
+    ROOM_ID,
     SORA,
     close,
     command_of,
     execute_all,
     guest,
-    open_hall,
+    open_live_room,
     post_comment,
     reply_summaries,
     snapshot_of,
@@ -46,8 +46,8 @@ UNKNOWN_ID = CommentId("0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11")
 
 async def room_with_comments(store: Store, *contents: str) -> tuple[LiveRoom, RoomState, list[CommentId]]:
     """A room with comments of Sora: its behaviour, its state, and the ids of the comments."""
-    live_room = await open_hall(store)
-    state = await live_room.acquire(HALL)
+    live_room = await open_live_room(store)
+    state = await live_room.acquire(ROOM_ID)
     outcome = await execute_all(live_room, state, [post_comment(content) for content in contents])
     return live_room, outcome.state, [it.comment_id for it in await stored_comments(store)]
 
@@ -58,7 +58,7 @@ def published(outcome: Outcome[RoomState], *, to_all: bool = True) -> list[dict[
 
 
 async def log(store: Store) -> list[tuple[str, str | None]]:
-    return [(it.action, it.subject) async for it in store.each(log_of(HALL))][::-1]
+    return [(it.action, it.subject) async for it in store.each(log_of(ROOM_ID))][::-1]
 
 
 def contents(snapshot: Snapshot) -> list[str]:
@@ -71,8 +71,8 @@ async def test_a_hidden_comment_disappears_and_is_restored_at_its_position(store
     assert published(outcome) == [{"k": "gone", "commentId": second}]
     snapshot = await snapshot_of(live_room, outcome.state)
     assert (contents(snapshot), snapshot.standing.gone) == (["一", "三"], [second])
-    assert contents(await snapshot_of(live_room, await live_room.acquire(HALL))) == ["一", "三"]
-    state = await live_room.acquire(HALL)
+    assert contents(await snapshot_of(live_room, await live_room.acquire(ROOM_ID))) == ["一", "三"]
+    state = await live_room.acquire(ROOM_ID)
     outcome = await execute_all(
         live_room, state, [command_of(MarkComment(comment_id=second, mark="HIDDEN", on=False))], START + 1
     )
@@ -92,7 +92,7 @@ async def test_pins_and_answers_are_published_and_survive_a_new_owner(store: Sto
     ]
     outcome = await execute_all(live_room, state, [command_of(action) for action in actions], START + 1)
     assert [it["k"] for it in published(outcome)] == ["pinned", "pinned", "answered", "unpinned"]
-    for state in (outcome.state, await live_room.acquire(HALL)):
+    for state in (outcome.state, await live_room.acquire(ROOM_ID)):
         standing = (await snapshot_of(live_room, state)).standing
         assert ([it.content for it in standing.pinned], standing.answered) == (["質問二"], [first])
 
@@ -179,7 +179,7 @@ async def test_slow_mode_limits_all_but_the_host_also_under_a_new_owner(strict: 
     live_room, state, _ = await room_with_comments(strict, "一")
     state = (await execute_all(live_room, state, [command_of(SetSlowMode(seconds=30))])).state
     for taken_over in (False, True):
-        state = await live_room.acquire(HALL) if taken_over else state
+        state = await live_room.acquire(ROOM_ID) if taken_over else state
         outcome = await execute_all(
             live_room,
             state,
@@ -212,11 +212,11 @@ async def test_a_blocked_word_is_refused_however_it_is_written(embedded: Store, 
     live_room, state, _ = await room_with_comments(embedded, "before: spam")
     state = (await execute_all(live_room, state, [command_of(BlockWord(word="Spam"))])).state
     for command in (post_comment(content), post_comment("hello", nickname="Spammer")):
-        assert reply_summaries(await execute_all(live_room, await live_room.acquire(HALL), [command])) == [
+        assert reply_summaries(await execute_all(live_room, await live_room.acquire(ROOM_ID), [command])) == [
             "blocked_word"
         ]
     state = (
-        await execute_all(live_room, await live_room.acquire(HALL), [command_of(BlockWord(word="SPAM", on=False))])
+        await execute_all(live_room, await live_room.acquire(ROOM_ID), [command_of(BlockWord(word="SPAM", on=False))])
     ).state
     assert reply_summaries(await execute_all(live_room, state, [post_comment(content)])) == [content]
 
@@ -225,7 +225,7 @@ async def test_a_blocked_sender_cannot_comment_until_unblocked(store: Store) -> 
     live_room, state, (first,) = await room_with_comments(store, "一")
     state = (await execute_all(live_room, state, [command_of(BlockSender(comment_id=first))])).state
     for taken_over in (False, True):
-        state = await live_room.acquire(HALL) if taken_over else state
+        state = await live_room.acquire(ROOM_ID) if taken_over else state
         voting = command_of(Upvote(comment_id=first), SORA)
         outcome = await execute_all(live_room, state, [post_comment("二"), voting, post_comment("三", guest(1))])
         assert reply_summaries(outcome)[:2] == ["blocked", "blocked"]
@@ -264,7 +264,7 @@ async def test_senders_retract_their_comments_for_a_minute(store: Store) -> None
     )
     assert reply_summaries(late) == ["too_late"]
     assert [it.content for it in await stored_comments(store)] == ["二"]
-    assert first in (await snapshot_of(live_room, await live_room.acquire(HALL))).standing.gone
+    assert first in (await snapshot_of(live_room, await live_room.acquire(ROOM_ID))).standing.gone
 
 
 async def test_upvotes_of_many_senders_are_counted_together_and_of_each_once(store: Store) -> None:
@@ -280,9 +280,9 @@ async def test_upvotes_of_many_senders_are_counted_together_and_of_each_once(sto
         live_room, outcome.state, [command_of(Upvote(comment_id=first), voter) for voter in (*crowd[:2], SORA)]
     )
     assert reply_summaries(again, missing="counted") == ["already_upvoted", "already_upvoted", "counted"]
-    for state in (again.state, await live_room.acquire(HALL)):
+    for state in (again.state, await live_room.acquire(ROOM_ID)):
         assert (await snapshot_of(live_room, state)).standing.votes == {first: 41, second: 1}
-    counted = await store.get(upvotes_on(HALL, first))
+    counted = await store.get(upvotes_on(ROOM_ID, first))
     assert counted is not None
     assert counted.votes == 41
 

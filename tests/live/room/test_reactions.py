@@ -3,14 +3,14 @@
 import msgspec
 
 from tests.live.room.room_commands import (
-    HALL,
     MIDORI,
+    ROOM_ID,
     SORA,
     close,
     command_of,
     execute_all,
     guest,
-    open_hall,
+    open_live_room,
     post_comment,
 )
 from tests.support.stores import START
@@ -30,7 +30,7 @@ def react(live_room: LiveRoom, state: RoomState, sender: Identity, kind: str = "
 
 
 async def minutes(store: Store) -> list[tuple[str, int, int, int]]:
-    return [(it.minute, it.clap, it.aha, it.lol) async for it in store.each(reactions_in(HALL))]
+    return [(it.minute, it.clap, it.aha, it.lol) async for it in store.each(reactions_in(ROOM_ID))]
 
 
 async def totals(live_room: LiveRoom, state: RoomState) -> tuple[int, int, int]:
@@ -40,8 +40,8 @@ async def totals(live_room: LiveRoom, state: RoomState) -> tuple[int, int, int]:
 
 
 async def test_reactions_are_published_together_and_once(strict: Store) -> None:
-    live_room = await open_hall(strict)
-    state = await live_room.acquire(HALL)
+    live_room = await open_live_room(strict)
+    state = await live_room.acquire(ROOM_ID)
     for number in range(30):
         state = react(live_room, state, guest(number), "clap" if number % 3 else "lol")
     first = live_room.tick(state, START)
@@ -51,8 +51,8 @@ async def test_reactions_are_published_together_and_once(strict: Store) -> None:
 
 
 async def test_one_sender_counts_five_times_a_second(strict: Store) -> None:
-    live_room = await open_hall(strict)
-    state = await live_room.acquire(HALL)
+    live_room = await open_live_room(strict)
+    state = await live_room.acquire(ROOM_ID)
     for seconds in (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.9, 1.0, 1.1):
         state = react(live_room, state, SORA, now=START + seconds)
     state = react(live_room, state, MIDORI, now=START + 1.1)
@@ -60,13 +60,13 @@ async def test_one_sender_counts_five_times_a_second(strict: Store) -> None:
 
 
 async def test_counts_are_stored_by_the_minute_and_continued_by_a_new_owner(store: Store) -> None:
-    live_room = await open_hall(store)
-    state = await live_room.acquire(HALL)
+    live_room = await open_live_room(store)
+    state = await live_room.acquire(ROOM_ID)
     state = react(live_room, state, SORA, now=START + 59)
     state = react(live_room, state, SORA, "aha", now=START + 61)
     state = await live_room.flush(state)
     assert await minutes(store) == [(instant_ms(START), 1, 0, 0), (instant_ms(START + 60), 0, 1, 0)]
-    state = await live_room.acquire(HALL)
+    state = await live_room.acquire(ROOM_ID)
     assert await totals(live_room, state) == (1, 1, 0)
     state = await live_room.flush(react(live_room, state, MIDORI, "aha", now=START + 62))
     assert await minutes(store) == [(instant_ms(START), 1, 0, 0), (instant_ms(START + 60), 0, 2, 0)]
@@ -74,16 +74,16 @@ async def test_counts_are_stored_by_the_minute_and_continued_by_a_new_owner(stor
 
 
 async def test_reactions_before_a_close_are_stored(strict: Store) -> None:
-    live_room = await open_hall(strict)
-    state = react(live_room, await live_room.acquire(HALL), SORA)
+    live_room = await open_live_room(strict)
+    state = react(live_room, await live_room.acquire(ROOM_ID), SORA)
     outcome = await execute_all(live_room, state, [close()])
     assert outcome.closed
     assert await minutes(strict) == [(instant_ms(START), 1, 0, 0)]
 
 
 async def test_reactions_of_a_blocked_sender_do_not_count(strict: Store) -> None:
-    live_room = await open_hall(strict)
-    outcome = await execute_all(live_room, await live_room.acquire(HALL), [post_comment("x")])
+    live_room = await open_live_room(strict)
+    outcome = await execute_all(live_room, await live_room.acquire(ROOM_ID), [post_comment("x")])
     comment_id = outcome.replies[0].comment_id
     state = (await execute_all(live_room, outcome.state, [command_of(BlockSender(comment_id=comment_id))])).state
     assert react(live_room, state, SORA) is state

@@ -4,15 +4,15 @@ import msgspec
 import pytest
 
 from tests.live.room.room_commands import (
-    HALL,
     MIDORI,
+    ROOM_ID,
     SORA,
     close,
     command_of,
     event_summaries,
     execute_all,
     guest,
-    open_hall,
+    open_live_room,
     post_comment,
     reply_summaries,
     snapshot_of,
@@ -35,8 +35,8 @@ from zataku.table import Store
 
 
 async def test_comments_of_a_batch_are_stored_in_order_and_published_once(store: Store) -> None:
-    live_room = await open_hall(store)
-    state = await live_room.acquire(HALL)
+    live_room = await open_live_room(store)
+    state = await live_room.acquire(ROOM_ID)
     outcome = await live_room.handle(
         state, [post_comment("一"), post_comment("二", nickname="そら"), post_comment("三")], START
     )
@@ -51,8 +51,8 @@ async def test_comments_of_a_batch_are_stored_in_order_and_published_once(store:
 
 
 async def test_no_message_names_the_sender_of_a_comment(strict: Store) -> None:
-    live_room = await open_hall(strict)
-    outcome = await live_room.handle(await live_room.acquire(HALL), [post_comment("秘密")], START)
+    live_room = await open_live_room(strict)
+    outcome = await live_room.handle(await live_room.acquire(ROOM_ID), [post_comment("秘密")], START)
     wire = [event.body for event in outcome.events] + [msgspec.json.encode(it) for it in outcome.replies]
     wire.append(await live_room.snapshot(outcome.state, SORA, None))
     assert wire
@@ -77,7 +77,7 @@ async def test_no_message_names_the_sender_of_a_comment(strict: Store) -> None:
     ],
 )
 async def test_bad_input_is_refused_before_it_reaches_the_room(embedded: Store, payload: bytes) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     with pytest.raises(InvalidRequest):
         live_room.decode_command(payload)
 
@@ -85,18 +85,18 @@ async def test_bad_input_is_refused_before_it_reaches_the_room(embedded: Store, 
 async def test_a_comment_without_a_visible_character_is_refused_and_the_others_of_its_batch_are_stored(
     embedded: Store,
 ) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     invisible = command_of(live_room.decode_command(b'{"k":"comment","content":"\\u200b"}'), SORA)
     outcome = await live_room.handle(
-        await live_room.acquire(HALL), [post_comment("before"), invisible, post_comment("after")], START
+        await live_room.acquire(ROOM_ID), [post_comment("before"), invisible, post_comment("after")], START
     )
     assert reply_summaries(outcome) == ["before", "invalid", "after"]
 
 
 async def test_an_owner_that_lost_the_room_stores_nothing_more(store: Store) -> None:
-    live_room = await open_hall(store)
-    earlier = await live_room.acquire(HALL)
-    later = await live_room.acquire(HALL)
+    live_room = await open_live_room(store)
+    earlier = await live_room.acquire(ROOM_ID)
+    later = await live_room.acquire(ROOM_ID)
     assert later.epoch == earlier.epoch + 1
     with pytest.raises(LostRoom):
         await live_room.handle(earlier, [post_comment("too late")], START)
@@ -104,9 +104,9 @@ async def test_an_owner_that_lost_the_room_stores_nothing_more(store: Store) -> 
 
 
 async def test_comments_of_a_new_owner_follow_those_of_the_old_one(strict: Store) -> None:
-    live_room = await open_hall(strict)
-    first = await live_room.handle(await live_room.acquire(HALL), [post_comment("一"), post_comment("二")], START)
-    state = await live_room.acquire(HALL)
+    live_room = await open_live_room(strict)
+    first = await live_room.handle(await live_room.acquire(ROOM_ID), [post_comment("一"), post_comment("二")], START)
+    state = await live_room.acquire(ROOM_ID)
     second = await live_room.handle(state, [post_comment("三")], START)
     assert [it.content for it in await stored_comments(strict)] == ["一", "二", "三"]
     assert [it.content for it in (await snapshot_of(live_room, second.state)).comments] == ["一", "二", "三"]
@@ -114,60 +114,60 @@ async def test_comments_of_a_new_owner_follow_those_of_the_old_one(strict: Store
 
 
 async def test_a_retry_gets_the_stored_comment_and_stores_no_second_one(strict: Store) -> None:
-    live_room = await open_hall(strict)
+    live_room = await open_live_room(strict)
     command = post_comment("一度だけ")
-    await live_room.handle(await live_room.acquire(HALL), [command], START)
+    await live_room.handle(await live_room.acquire(ROOM_ID), [command], START)
     retry = msgspec.structs.replace(command, is_retry=True)
-    outcome = await live_room.handle(await live_room.acquire(HALL), [retry, post_comment("次")], START + 5)
+    outcome = await live_room.handle(await live_room.acquire(ROOM_ID), [retry, post_comment("次")], START + 5)
     assert reply_summaries(outcome) == ["一度だけ", "次"]
     assert event_summaries(outcome) == ["次"]
     assert [it.content for it in await stored_comments(strict)] == ["一度だけ", "次"]
 
 
 async def test_a_retry_does_not_bring_back_a_deleted_comment(strict: Store) -> None:
-    live_room = await open_hall(strict)
+    live_room = await open_live_room(strict)
     command = post_comment("消して")
-    outcome = await live_room.handle(await live_room.acquire(HALL), [command], START)
+    outcome = await live_room.handle(await live_room.acquire(ROOM_ID), [command], START)
     reply = outcome.replies[0]
     assert isinstance(reply, CommentView)
     action = HostAction(
-        room_id=HALL,
+        room_id=ROOM_ID,
         host_id=HostId(MIDORI.account_id),
         at=instant_ms(START),
         log_id="0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11",
     )
     await strict.write(delete_comment(action, reply.comment_id, 1))
     outcome = await live_room.handle(
-        await live_room.acquire(HALL), [msgspec.structs.replace(command, is_retry=True)], START + 5
+        await live_room.acquire(ROOM_ID), [msgspec.structs.replace(command, is_retry=True)], START + 5
     )
     assert reply_summaries(outcome) == ["deleted"]
     assert await stored_comments(strict) == []
 
 
 async def test_comments_before_a_close_are_stored_and_later_ones_are_refused(store: Store) -> None:
-    live_room = await open_hall(store)
+    live_room = await open_live_room(store)
     outcome = await execute_all(
-        live_room, await live_room.acquire(HALL), [post_comment("last words"), close(), post_comment("too late")]
+        live_room, await live_room.acquire(ROOM_ID), [post_comment("last words"), close(), post_comment("too late")]
     )
     assert reply_summaries(outcome) == ["last words", "CLOSED", "room_closed"]
     assert event_summaries(outcome) == ["last words", "closed"]
     assert outcome.closed
-    hall = await store.get(room_now(HALL))
-    assert hall is not None
-    assert hall.status == "CLOSED"
+    room = await store.get(room_now(ROOM_ID))
+    assert room is not None
+    assert room.status == "CLOSED"
 
 
 async def test_only_the_host_closes_a_room(strict: Store) -> None:
-    live_room = await open_hall(strict)
-    outcome = await execute_all(live_room, await live_room.acquire(HALL), [close(SORA), post_comment("still open")])
+    live_room = await open_live_room(strict)
+    outcome = await execute_all(live_room, await live_room.acquire(ROOM_ID), [close(SORA), post_comment("still open")])
     assert reply_summaries(outcome) == ["not_the_host", "still open"]
     assert not outcome.closed
 
 
 async def test_an_owner_closes_a_room_that_was_closed_in_the_table(strict: Store) -> None:
-    live_room = await open_hall(strict)
-    state = await live_room.acquire(HALL)
-    await strict.write(close_room(HALL, HostId(MIDORI.account_id), START, 1))
+    live_room = await open_live_room(strict)
+    state = await live_room.acquire(ROOM_ID)
+    await strict.write(close_room(ROOM_ID, HostId(MIDORI.account_id), START, 1))
     outcome = await live_room.handle(state, [post_comment("hello?")], START)
     assert (reply_summaries(outcome), event_summaries(outcome)) == (["room_closed"], ["closed"])
     assert outcome.closed is not None
@@ -176,24 +176,24 @@ async def test_an_owner_closes_a_room_that_was_closed_in_the_table(strict: Store
 
 @pytest.mark.parametrize("room_id", ["nowhere", "0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"])
 async def test_an_unknown_room_cannot_be_acquired(strict: Store, room_id: str) -> None:
-    live_room = await open_hall(strict)
+    live_room = await open_live_room(strict)
     with pytest.raises(RequestError) as refused:
         await live_room.acquire(room_id)
     assert refused.value.code == "no_such_room"
 
 
 async def test_a_closed_room_cannot_be_acquired(strict: Store) -> None:
-    live_room = await open_hall(strict)
-    state = await live_room.acquire(HALL)
-    await strict.write(close_room(HALL, HostId(MIDORI.account_id), START, state.epoch))
+    live_room = await open_live_room(strict)
+    state = await live_room.acquire(ROOM_ID)
+    await strict.write(close_room(ROOM_ID, HostId(MIDORI.account_id), START, state.epoch))
     with pytest.raises(RequestError) as refused:
-        await live_room.acquire(HALL)
+        await live_room.acquire(ROOM_ID)
     assert refused.value.code == "room_closed"
 
 
 async def test_a_reader_that_resumes_gets_every_later_comment_once(embedded: Store) -> None:
-    live_room = await open_hall(embedded)
-    state = await live_room.acquire(HALL)
+    live_room = await open_live_room(embedded)
+    state = await live_room.acquire(ROOM_ID)
     for batch in range(30):
         state = (
             await live_room.handle(state, [post_comment(f"{batch}-{at}", guest(at)) for at in range(10)], START + batch)
@@ -212,9 +212,9 @@ async def test_a_reader_that_resumes_gets_every_later_comment_once(embedded: Sto
 
 @pytest.mark.parametrize("since", ["", "x", "0000100000", "９99999999999", "-00010000001"])
 async def test_a_malformed_seq_is_refused(embedded: Store, since: str) -> None:
-    live_room = await open_hall(embedded)
+    live_room = await open_live_room(embedded)
     with pytest.raises(RequestError):
-        await live_room.snapshot(await live_room.acquire(HALL), SORA, since)
+        await live_room.snapshot(await live_room.acquire(ROOM_ID), SORA, since)
 
 
 async def test_on_a_store_that_loses_replies_every_acknowledged_comment_is_stored_once_in_order(
@@ -222,11 +222,11 @@ async def test_on_a_store_that_loses_replies_every_acknowledged_comment_is_store
 ) -> None:
     async with temporary_store("lossy", tmp_path, TABLES, clock) as lossy:
         now = instant_ms(START)
-        hall = Room(room_id=HALL, name="x", host_id=HostId("h"), status="OPEN", created_at=now, updated_at=now)
-        while await lossy.get(room_now(HALL)) is None:
-            await race(lossy.write(create_room(hall)))
+        room = Room(room_id=ROOM_ID, name="x", host_id=HostId("h"), status="OPEN", created_at=now, updated_at=now)
+        while await lossy.get(room_now(ROOM_ID)) is None:
+            await race(lossy.write(create_room(room)))
         live_room = LiveRoom(lossy)
-        state = await live_room.acquire(HALL)
+        state = await live_room.acquire(ROOM_ID)
         replies: list[str] = []
         for batch in range(40):
             try:
@@ -234,7 +234,7 @@ async def test_on_a_store_that_loses_replies_every_acknowledged_comment_is_store
                     state, [post_comment(f"{batch}a"), post_comment(f"{batch}b")], START + 2 * batch
                 )
             except (LostRoom, RequestError):
-                state = await live_room.acquire(HALL)
+                state = await live_room.acquire(ROOM_ID)
                 continue
             state = outcome.state
             replies += reply_summaries(outcome)

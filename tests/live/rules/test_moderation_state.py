@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.live.entities import HALL, NOW, SORA, YUNA, comment, uuid
+from tests.live.entities import NOW, ROOM_ID, SORA, YUNA, comment, uuid
 from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.limits import MAX_UPVOTES_PER_WRITE, CommentId, SenderId
@@ -42,12 +42,12 @@ def test_a_deleted_comment_keeps_no_mark_and_no_votes(changes: list, deleted: Co
 def test_stored_items_give_the_state() -> None:
     first, second, third = (comment(number).comment_id for number in (1, 2, 3))
     blocks = [
-        Block(room_id=HALL, what="WORD", value="spam", at=NOW),
-        Block(room_id=HALL, what="SENDER", value=SORA, at=NOW, comment_id=first),
-        Block(room_id=HALL, what="SENDER", value=YUNA, at=NOW),
+        Block(room_id=ROOM_ID, what="WORD", value="spam", at=NOW),
+        Block(room_id=ROOM_ID, what="SENDER", value=SORA, at=NOW, comment_id=first),
+        Block(room_id=ROOM_ID, what="SENDER", value=YUNA, at=NOW),
     ]
     marks = [
-        Mark(room_id=HALL, mark=mark, comment_id=it, at=instant_ms(START + at))
+        Mark(room_id=ROOM_ID, mark=mark, comment_id=it, at=instant_ms(START + at))
         for mark, it, at in (
             ("PINNED", first, 1),
             ("PINNED", second, 2),
@@ -56,7 +56,7 @@ def test_stored_items_give_the_state() -> None:
             ("DELETED", first, 5),
         )
     ]
-    state = moderation_state(blocks, marks, [Upvotes(room_id=HALL, comment_id=second, votes=4)])
+    state = moderation_state(blocks, marks, [Upvotes(room_id=ROOM_ID, comment_id=second, votes=4)])
     assert (state.blocked_words, state.blocked_senders) == ({"spam"}, {SORA: first, YUNA: None})
     assert (state.pinned, state.hidden, list(state.deleted)) == ((second, first), {second}, [third, first])
     assert state.votes == {second: 4}

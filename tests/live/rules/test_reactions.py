@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tests.live.entities import HALL
+from tests.live.entities import ROOM_ID
 from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.rules.reactions import KINDS, ReactionCounts, count_reaction, load_counts
@@ -21,7 +21,7 @@ from zataku.live.rules.reactions import KINDS, ReactionCounts, count_reaction, l
 def test_totals_and_stored_minutes_add_up(reactions: list) -> None:
     counts, expected, stored = ReactionCounts(), Counter(), {}
     for kind, minutes, then in reactions:
-        counts = count_reaction(counts, HALL, kind, instant_ms(START + 60 * minutes))
+        counts = count_reaction(counts, ROOM_ID, kind, instant_ms(START + 60 * minutes))
         expected[kind] += 1
         if then == "publish":
             counts = replace(counts, unpublished={})

@@ -7,9 +7,9 @@ from itertools import count
 import pytest
 
 from tests.live.entities import (
-    HALL,
     MIDORI,
     NOW,
+    ROOM_ID,
     SORA,
     WEB,
     acquire_epoch,
@@ -55,7 +55,7 @@ TARGET = comment(1).comment_id
 
 
 async def stored_seqs(store: Store) -> list[str]:
-    return [it.seq async for it in store.each(comments_after(HALL, SEQ_START))]
+    return [it.seq async for it in store.each(comments_after(ROOM_ID, SEQ_START))]
 
 
 @pytest.mark.parametrize("ending", ["closed", "paused"])
@@ -78,7 +78,7 @@ async def test_comments_that_race_with_a_close_or_a_pause_are_stored_before_it_o
         while len(acknowledged) < 5:
             await asyncio.sleep(0)
         if ending == "closed":
-            await close_hall(contested)
+            await close_with_retries(contested)
         else:
             await contested.write(pause_room(host_action(1), epoch, True), token="pause")
         return await stored_seqs(contested)
@@ -89,26 +89,28 @@ async def test_comments_that_race_with_a_close_or_a_pause_are_stored_before_it_o
     assert refused
 
 
-async def close_hall(store: Store) -> None:
+async def close_with_retries(store: Store) -> None:
     """Close the room as its host through the current owner, and retry until that succeeds."""
     while True:
-        hall = await store.get(room_now(HALL))
-        assert hall is not None
-        if hall.status == "CLOSED":
+        stored_room = await store.get(room_now(ROOM_ID))
+        assert stored_room is not None
+        if stored_room.status == "CLOSED":
             return
-        await race(store.write(close_room(HALL, MIDORI, START, hall.epoch or 1)))
+        await race(store.write(close_room(ROOM_ID, MIDORI, START, stored_room.epoch or 1)))
 
 
 async def test_a_closed_room_gets_no_new_owner(contested: Store) -> None:
     await open_room(contested)
-    takes, _ = await asyncio.gather(race(*(contested.write(take_room(HALL)) for _ in range(6))), close_hall(contested))
-    hall = await contested.get(room_now(HALL))
-    assert hall is not None
-    assert all(it.epoch <= hall.epoch for it in takes.won)
-    assert len(takes.won) <= hall.epoch - 1 <= len(takes.won) + len(takes.unknown)
-    late = await race(contested.write(take_room(HALL)))
+    takes, _ = await asyncio.gather(
+        race(*(contested.write(take_room(ROOM_ID)) for _ in range(6))), close_with_retries(contested)
+    )
+    stored_room = await contested.get(room_now(ROOM_ID))
+    assert stored_room is not None
+    assert all(it.epoch <= stored_room.epoch for it in takes.won)
+    assert len(takes.won) <= stored_room.epoch - 1 <= len(takes.won) + len(takes.unknown)
+    late = await race(contested.write(take_room(ROOM_ID)))
     assert late.won == []
-    assert (await contested.get(room_now(HALL))).epoch == hall.epoch
+    assert (await contested.get(room_now(ROOM_ID))).epoch == stored_room.epoch
 
 
 async def test_a_new_owner_reads_all_moderation_of_the_old_one(contested: Store) -> None:
@@ -118,11 +120,11 @@ async def test_a_new_owner_reads_all_moderation_of_the_old_one(contested: Store)
 
     async def take() -> tuple[int | None, list[Block]]:
         acquired = await acquire_room(contested)
-        return acquired.slow_mode_seconds, await read_all(contested, blocks_of(HALL))
+        return acquired.slow_mode_seconds, await read_all(contested, blocks_of(ROOM_ID))
 
     _, (slow, blocks) = await asyncio.gather(race(*actions), take())
-    assert (await contested.get(room_now(HALL))).slow_mode_seconds == slow
-    assert await read_all(contested, blocks_of(HALL)) == blocks
+    assert (await contested.get(room_now(ROOM_ID))).slow_mode_seconds == slow
+    assert await read_all(contested, blocks_of(ROOM_ID)) == blocks
     late = await race(
         contested.write(block_word(host_action(20), old, "eggs")), contested.write(slow_room(host_action(21), old, 60))
     )
@@ -131,41 +133,41 @@ async def test_a_new_owner_reads_all_moderation_of_the_old_one(contested: Store)
 
 async def test_every_process_that_acquires_a_room_gets_another_epoch(contested: Store) -> None:
     await open_room(contested)
-    takes = await race(*(contested.write(take_room(HALL)) for _ in range(10)))
+    takes = await race(*(contested.write(take_room(ROOM_ID)) for _ in range(10)))
     epochs = [it.epoch for it in takes.won if it is not None]
     assert len(set(epochs)) == len(epochs) == len(takes.won)
     assert takes.refused == []
-    hall = await contested.get(room_now(HALL))
-    assert hall is not None
-    assert max(epochs) <= (hall.epoch or 0)
+    stored_room = await contested.get(room_now(ROOM_ID))
+    assert stored_room is not None
+    assert max(epochs) <= (stored_room.epoch or 0)
     last = await acquire_epoch(contested)
     batches = {epoch: post_comments([comment(1, salt=epoch, epoch=epoch)], epoch) for epoch in range(1, last + 1)}
     posts = await race(*(contested.write(batch, token=f"t{epoch}") for epoch, batch in batches.items()))
     assert len(posts.won) == 1
-    assert [it.comment_id for it in await read_all(contested, comments_after(HALL, SEQ_START))] == [
+    assert [it.comment_id for it in await read_all(contested, comments_after(ROOM_ID, SEQ_START))] == [
         comment(1, salt=last).comment_id
     ]
 
 
 async def test_many_concurrent_closes_close_a_room_once(contested: Store) -> None:
     await open_room(contested)
-    closing = await race(*(contested.write(close_room(HALL, MIDORI, START + n, 1)) for n in range(1, 9)))
+    closing = await race(*(contested.write(close_room(ROOM_ID, MIDORI, START + n, 1)) for n in range(1, 9)))
     assert closing.allows(1)
-    hall = await contested.get(room_now(HALL))
-    assert hall is not None
-    assert hall.status == "CLOSED"
+    stored_room = await contested.get(room_now(ROOM_ID))
+    assert stored_room is not None
+    assert stored_room.status == "CLOSED"
     if closing.won:
-        assert closing.won == [hall]
+        assert closing.won == [stored_room]
 
 
 async def test_concurrent_creations_with_one_id_create_one_room(contested: Store) -> None:
     rooms = [room(name=f"発表会 {number}") for number in range(8)]
     creations = await race(*(contested.write(create_room(it)) for it in rooms))
     assert creations.allows(1)
-    hall = await contested.get(room_now(HALL))
-    assert hall in rooms
+    stored_room = await contested.get(room_now(ROOM_ID))
+    assert stored_room in rooms
     if creations.won:
-        assert creations.won == [hall]
+        assert creations.won == [stored_room]
 
 
 async def test_no_connection_joins_a_room_after_it_closed(contested: Store) -> None:
@@ -173,10 +175,10 @@ async def test_no_connection_joins_a_room_after_it_closed(contested: Store) -> N
 
     async def join_two(number: int) -> int:
         pair = [socket(number), socket(100 + number)]
-        await contested.write(join(HALL, WEB, pair, START), token=f"join-{number}")
+        await contested.write(join(ROOM_ID, WEB, pair, START), token=f"join-{number}")
         return number
 
-    joined, _ = await asyncio.gather(race(*map(join_two, range(12))), close_hall(contested))
+    joined, _ = await asyncio.gather(race(*map(join_two, range(12))), close_with_retries(contested))
     for number in range(12):
         for connection_id in (socket(number), socket(100 + number)):
             assert (await contested.get(connection(connection_id), strong=True) is not None) == (number in joined.won)
@@ -186,11 +188,11 @@ async def test_no_connection_joins_a_room_after_it_closed(contested: Store) -> N
 
 async def test_a_client_that_joins_again_is_not_swept_with_old_connections(contested: Store) -> None:
     await open_room(contested)
-    await contested.write(join(HALL, WEB, [socket(1)], START), token="before")
+    await contested.write(join(ROOM_ID, WEB, [socket(1)], START), token="before")
     orphan = OwnedConnection(connection_id=socket(1), timestamp=NOW)
     await asyncio.gather(
         race(*(contested.write(sweep_connection(WEB, orphan)) for _ in range(4))),
-        contested.write(join(HALL, WEB, [socket(1)], START + 1), token="again"),
+        contested.write(join(ROOM_ID, WEB, [socket(1)], START + 1), token="again"),
     )
     await race(contested.write(sweep_connection(WEB, orphan)))
     stored = await contested.get(connection(socket(1)), strong=True)
@@ -202,7 +204,7 @@ async def vote(store: Store, sender: SenderId, number: int) -> bool:
     """Upvote as a caller does: with the write for the first upvote, then with the one for later upvotes."""
     for upvote_plan in (upvote_first, upvote):
         try:
-            plan = upvote_plan(HALL, TARGET, [sender], START, 1)
+            plan = upvote_plan(ROOM_ID, TARGET, [sender], START, 1)
             await store.write(plan, token=f"vote-{number}-{upvote_plan.__name__}")
         except TransactionCancelled as cancelled:
             if cancelled.reasons[0].code == "condition_failed":
@@ -228,13 +230,13 @@ async def test_upvotes_that_race_with_the_deletion_of_their_comment_or_the_close
         while counted.count(True) < 2:
             await asyncio.sleep(0)
         if ending == "closed":
-            await close_hall(contested)
+            await close_with_retries(contested)
         else:
             await contested.write(delete_comment(host_action(1), TARGET, 1), token="d")
-        return await contested.get(upvotes_on(HALL, TARGET), strong=True)
+        return await contested.get(upvotes_on(ROOM_ID, TARGET), strong=True)
 
     at_the_end, *_ = await asyncio.gather(end(), *map(crowd, range(3)))
-    total = await contested.get(upvotes_on(HALL, TARGET), strong=True)
+    total = await contested.get(upvotes_on(ROOM_ID, TARGET), strong=True)
     assert total == at_the_end
     assert (total.votes if total else 0) == (counted.count(True) if ending == "closed" else 0)
     assert not await vote(contested, SORA, 99)
@@ -245,14 +247,14 @@ async def test_a_session_upvotes_once_and_the_count_is_the_number_of_upvotes(con
     await contested.write(post_comments([comment(1, epoch=epoch)], epoch), token="comment")
     senders = [SenderId(f"guest:{number}") for number in range(6)]
     counted = await asyncio.gather(*(vote(contested, sender, at) for at, sender in enumerate(senders * 3)))
-    total = await contested.get(upvotes_on(HALL, TARGET), strong=True)
+    total = await contested.get(upvotes_on(ROOM_ID, TARGET), strong=True)
     assert total is not None
     assert counted.count(True) == total.votes == len(senders)
     await eventually(lambda: voters(contested), senders)
 
 
 async def voters(store: Store) -> list[str]:
-    return [it.sender_id for it in await read_all(store, upvoters_of(HALL, TARGET))]
+    return [it.sender_id for it in await read_all(store, upvoters_of(ROOM_ID, TARGET))]
 
 
 async def test_a_comment_is_removed_by_its_sender_or_the_host_once(contested: Store) -> None:
@@ -260,7 +262,7 @@ async def test_a_comment_is_removed_by_its_sender_or_the_host_once(contested: St
     await contested.write(post_comments([comment(1, epoch=epoch)], epoch), token="comment")
     removals = [contested.write(delete_comment(host_action(n), TARGET, 1), token=f"d{n}") for n in range(1, 5)]
     removals += [
-        contested.write(remove_own_comment(HALL, TARGET, SORA, START + n, 1), token=f"r{n}") for n in range(1, 5)
+        contested.write(remove_own_comment(ROOM_ID, TARGET, SORA, START + n, 1), token=f"r{n}") for n in range(1, 5)
     ]
     raced = await race(*removals)
     assert len(raced.won) == 1
@@ -286,7 +288,7 @@ async def test_a_moderation_action_takes_effect_once_and_is_logged_once(conteste
         actions = [host_action(n) for n in range(first, first + 4)]
         done = await race(*(contested.write(plan_of(it, epoch), token=f"{name}{it.at}") for it in actions))
         assert (name, len(done.won)) == (name, 1)
-        keys = [LogEntry.key(room_id=HALL, at=it.at, log_id=it.log_id) for it in actions]
+        keys = [LogEntry.key(room_id=ROOM_ID, at=it.at, log_id=it.log_id) for it in actions]
         logged = [entry.action for entry in await contested.get_many(keys, strong=True) if entry is not None]
         assert logged == [name]
 
@@ -300,7 +302,7 @@ async def test_a_deleted_comment_has_no_marks_and_gets_none(contested: Store) ->
         contested.write(delete_comment(host_action(3), TARGET, 1), token="d"),
         contested.write(mark_comment(host_action(4), "HIDDEN", TARGET, 1), token="h"),
     )
-    marks = [Mark.key(room_id=HALL, mark=mark, comment_id=TARGET) for mark in ("PINNED", "HIDDEN", "ANSWERED")]
+    marks = [Mark.key(room_id=ROOM_ID, mark=mark, comment_id=TARGET) for mark in ("PINNED", "HIDDEN", "ANSWERED")]
     assert await contested.get_many(marks, strong=True) == [None] * 3
     late = await race(contested.write(mark_comment(host_action(5), "HIDDEN", TARGET, 1), token="late"))
     assert [type(it) for it in late.refused] == [TransactionCancelled]

@@ -19,8 +19,8 @@ async def test_a_qr_code_leads_to_pages_of_this_server_only(make_client: MakeCli
 async def test_only_new_qr_codes_count_against_the_rate_limit(
     make_client: MakeClient, exhaust_rate_limit: ExhaustRateLimit
 ) -> None:
-    hall = make_client("198.51.100.60")
+    crowd = make_client("198.51.100.60")
     assert (await make_client().get("/qr.svg", params={"path": "/live/hall"})).status_code == 200
     exhaust_rate_limit("code_address", "198.51.100.60")
-    assert (await hall.get("/qr.svg", params={"path": "/live/other"})).status_code == 429
-    assert (await hall.get("/qr.svg", params={"path": "/live/hall"})).status_code == 200
+    assert (await crowd.get("/qr.svg", params={"path": "/live/other"})).status_code == 429
+    assert (await crowd.get("/qr.svg", params={"path": "/live/hall"})).status_code == 200
