@@ -192,24 +192,24 @@ async def test_transient_steps_are_not_recorded_after_a_refused_batch(process: R
     assert owner._actor._state._steps_during_write is None
 
 
-async def test_a_room_whose_pulse_fails_does_not_stop_the_others(
+async def test_a_room_whose_timers_fail_does_not_stop_the_others(
     process: RoomProcess, clock: ProcessClock, monkeypatch: pytest.MonkeyPatch
 ):
     hana = await process.client().join()
     await process.add(1, topic="counter/two")
-    pulse = RoomHandle.pulse
+    run_timers = RoomHandle.run_timers
 
     def fail_in_one_room(handle: RoomHandle, now: float) -> None:
         if handle.topic == "counter/two":
-            raise RuntimeError("The pulse failed.")
-        pulse(handle, now)
+            raise RuntimeError("The timers failed.")
+        run_timers(handle, now)
 
-    monkeypatch.setattr(RoomHandle, "pulse", fail_in_one_room)
+    monkeypatch.setattr(RoomHandle, "run_timers", fail_in_one_room)
     with capture_logs() as logs:
         await clock.run(1)
         await process.client("sora").join()
         await advance_until(clock, lambda: hana.read().here == 2, 5)
-    assert {(entry["event"], entry["topic"]) for entry in logs} == {("room_pulse_failed", "counter/two")}
+    assert {(entry["event"], entry["topic"]) for entry in logs} == {("room_timers_failed", "counter/two")}
 
 
 async def test_a_room_is_reloaded_when_its_table_was_replaced(process: RoomProcess, store: Store):

@@ -199,16 +199,16 @@ class RoomHandle:
 
     # Time
 
-    def pulse(self, now: float) -> None:
+    def run_timers(self, now: float) -> None:
         """Do what is due at this time."""
         if self._mirror.members:
             self._used_at = now
         if self._local is not None:
-            self._local.pulse(now)
+            self._local.run_timers(now)
             if self._local.is_idle and not self._mirror.members and not self.users:
                 self._local.stop()
         elif self._remote is not None:
-            self._remote.pulse(now)
+            self._remote.run_timers(now)
             if self._remote.is_silent:
                 log.warning("room_owner_silent", topic=self.topic, owner=self._remote.process)
                 self._unfollow(suspect=self._remote.process)

@@ -129,7 +129,7 @@ class LocalOwner:
         """True when there have been neither people nor commands for a while."""
         return self._context.clock.now() - max(self._empty_since, self._actor.used_at) > IDLE_SECONDS
 
-    def pulse(self, now: float) -> None:
+    def run_timers(self, now: float) -> None:
         """Do what is due at this time: tick, presence, flush, heartbeat."""
         if self._presence.total:
             self._empty_since = now

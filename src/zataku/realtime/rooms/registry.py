@@ -34,7 +34,7 @@ from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.socket import Socket
 from zataku.table import Store
 
-PULSE_SECONDS = 0.25
+TIMER_SECONDS = 0.25
 MAX_ROOM_ID_LENGTH = 120
 R = TypeVar("R")
 
@@ -72,7 +72,7 @@ class RoomRegistry:
             await self._context.bus.subscribe(process_channel(self._context.process), self._receive)
             self._context.bus.on_gap(self._handle_gap)
         await self._directory.start()
-        self._background.start(self._pulse_forever())
+        self._background.start(self._run_timers_forever())
 
     async def stop(self) -> None:
         """Store everything and release all rooms. From now on none is acquired."""
@@ -169,21 +169,21 @@ class RoomRegistry:
 
     # Time
 
-    async def _pulse_forever(self) -> None:
+    async def _run_timers_forever(self) -> None:
         while True:
-            await self._context.clock.sleep(PULSE_SECONDS)
+            await self._context.clock.sleep(TIMER_SECONDS)
             now = self._context.clock.now()
             if self._lease_renewal is None or self._lease_renewal.done():
                 self._lease_renewal = self._background.start(self._context.leases.renew_due())
             for handle in list(self._handles.values()):
                 try:
-                    self._pulse(handle, now)
+                    self._run_timers(handle, now)
                 except Exception:  # the leases and presence of all other rooms depend on this, too
-                    log.exception("room_pulse_failed", topic=handle.topic)
+                    log.exception("room_timers_failed", topic=handle.topic)
             self._update_directory()
 
-    def _pulse(self, handle: RoomHandle, now: float) -> None:
-        handle.pulse(now)
+    def _run_timers(self, handle: RoomHandle, now: float) -> None:
+        handle.run_timers(now)
         if handle.is_idle:
             handle.close()
             del self._handles[handle.topic]

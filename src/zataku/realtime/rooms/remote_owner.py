@@ -87,7 +87,7 @@ class RemoteOwner:
         """True when nothing has arrived from the owner for too long."""
         return self._context.clock.now() - self._received_at > OWNER_TIMEOUT_SECONDS
 
-    def pulse(self, now: float) -> None:
+    def run_timers(self, now: float) -> None:
         """Do what is due at this time: expire calls and report presence."""
         self._rpc.expire(now)
         elapsed = now - self._reported_at
