@@ -43,7 +43,7 @@ def plug(context: AppContext) -> Plugin:
     return Plugin(
         routes=(*live_routes(rooms), *archive_routes(context)),
         room=LiveRoom(context.store, connections),
-        lifespan=connections.life,
+        lifespan=connections.lifespan,
         home=home_of(context),
         remove=removal(context),
         page_title=rooms.title,

@@ -183,7 +183,7 @@ async def test_pending_changes_have_a_limit(
     monkeypatch.setattr("zataku.live.functions.connections.MAX_PENDING", 10)
     set_faults(strict, THROTTLING)
     with capture_logs() as logs:
-        async with tracker.life():
+        async with tracker.lifespan():
             for number in range(30):
                 tracker.joined(ROOM_ID, socket(number))
             await advance(clock, FLUSH_SECONDS)
@@ -197,7 +197,7 @@ async def test_pending_changes_have_a_limit(
 async def test_the_table_follows_the_connections_and_is_empty_at_the_end(
     tracker: ConnectionTracker, strict: Store, clock: ManualClock
 ) -> None:
-    async with tracker.life():
+    async with tracker.lifespan():
         tracker.joined(ROOM_ID, socket(1))
         tracker.joined(ROOM_ID, socket(2))
         await advance(clock, FLUSH_SECONDS)
@@ -215,7 +215,7 @@ async def test_the_table_follows_the_connections_and_is_empty_at_the_end(
 
 
 async def test_joins_under_way_at_the_end_are_deleted(tracker: ConnectionTracker, strict: Store) -> None:
-    async with tracker.life():
+    async with tracker.lifespan():
         tracker.joined(ROOM_ID, socket(1))
         writing = asyncio.create_task(tracker.flush())
         await asyncio.sleep(0)
@@ -230,7 +230,7 @@ async def test_a_store_that_does_not_answer_does_not_delay_the_stop(
     # Held as during a write whose reply does not arrive.
     async with tracker._write_lock:
         with capture_logs() as logs:
-            async with asyncio.timeout(5), tracker.life():
+            async with asyncio.timeout(5), tracker.lifespan():
                 tracker.joined(ROOM_ID, socket(1))
     assert await logged_values(logs, "error") == ["TimeoutError"]
 
@@ -247,7 +247,7 @@ async def test_after_a_crash_a_process_of_the_same_name_sweeps_its_connections(
     await neighbour.flush()
     await clock.advance(0.001)
     restarted = ConnectionTracker(embedded, clock, WEB)
-    async with restarted.life():
+    async with restarted.lifespan():
         restarted.joined(ROOM_ID, socket(6))
         await restarted.flush()
         await eventually(lambda: stored_ids(embedded), {socket(5), socket(6)})
@@ -259,7 +259,7 @@ async def test_a_failed_sweep_is_repeated(strict: Store, clock: ManualClock) -> 
     await strict.write(join(ROOM_ID, WEB, [socket(1)], clock.now() - 60))
     set_faults(strict, THROTTLING)
     with capture_logs() as logs:
-        async with ConnectionTracker(strict, clock, WEB).life():
+        async with ConnectionTracker(strict, clock, WEB).lifespan():
             await eventually(lambda: logged_values(logs, "code"), ["throttled"])
             set_faults(strict, NO_FAULTS)
             await advance(clock, RETRY_SECONDS)

@@ -117,7 +117,7 @@ class ConnectionTracker:
         self._stored.discard(connection_id)
 
     @asynccontextmanager
-    async def life(self) -> AsyncGenerator[None]:
+    async def lifespan(self) -> AsyncGenerator[None]:
         """Keep the table up to date; at the end delete all connections of this process."""
         tasks = BackgroundTasks()
         tasks.start(self._sweep_until_done(instant_ms(self._clock.now())))
