@@ -5,6 +5,7 @@ import secrets
 import subprocess
 import sys
 import textwrap
+from random import Random
 
 import pytest
 
@@ -18,7 +19,7 @@ from tests.table.dynamodb.streams.stream_tables import wait_for_pause
 from zataku.table import LacksCapability, SchemaRefused, StoreClosed, Usage, open_dynamodb, path
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
-from zataku.table.strict.strict_backend import Faults
+from zataku.table.strict.strict_backend import Faults, StrictBackend
 
 UNKNOWN = error_response("UnknownOperationException")
 
@@ -91,16 +92,19 @@ async def test_an_unmanaged_store_requires_existing_tables(env: str):
 
 
 async def test_the_store_retries_injected_faults_of_strict_mode(env: str):
+    endpoint = shared_server("dynoxide").endpoint
     faults = Faults(conflict=0.3, throttle=0.3, unprocessed=0.5)
     turn = path(Game, lambda game: game.current_turn)
-    async with await open_dynamodb(
-        [board], endpoint=shared_server("dynoxide").endpoint, env=env, faults=faults
-    ) as store:
+    async with await open_dynamodb([board], endpoint=endpoint, env=env, faults=faults, random=Random(7)) as store:
         await store.write_many(put=[Game(game_id=f"g{at}") for at in range(10)])
-        await asyncio.gather(*(store.update(Game.key(game_id="g1"), turn.add(1)) for _ in range(10)))
+        # One after another, so that the seed alone decides which calls fail.
+        for _ in range(10):
+            await store.update(Game.key(game_id="g1"), turn.add(1))
         game = await store.get(Game.key(game_id="g1"), strong=True)
         assert game is not None
         assert game.current_turn == 10
+        assert isinstance(store.backend, StrictBackend)
+        assert {"conflict", "throttle", "unprocessed"} <= store.backend.injected.keys()
 
 
 async def test_closing_the_store_ends_a_waiting_stream_read(env: str):
