@@ -46,6 +46,7 @@ class StoreKind(Struct, frozen=True):
     - `repeats_changes`: a stream may deliver a change again after its acknowledgement.
     - `now`: the time at which tests start.
     - `examples`: number of examples of the state machine, relative to the hypothesis profile.
+    - `is_foreign`: an implementation that is not ours.
 
     The capability "sweeping" means that `sweep` deletes expired items; without it the service deletes them itself.
     """
@@ -59,6 +60,7 @@ class StoreKind(Struct, frozen=True):
     repeats_changes: bool = False
     now: float = 1_767_225_600.0
     examples: float = 1 / 3
+    is_foreign: bool = False
 
     def machine_location(self, folder: Path) -> StoreLocation:
         """A location for the state machine."""
@@ -162,6 +164,7 @@ STORES = (
         examples=1 / 20,
         departures=DYNOXIDE,
         skips=OWN_CLOCK,
+        is_foreign=True,
     ),
     StoreKind(
         "ministack",
@@ -171,5 +174,6 @@ STORES = (
         examples=1 / 50,
         departures=MINISTACK,
         skips=OWN_CLOCK,
+        is_foreign=True,
     ),
 )

@@ -8,6 +8,7 @@ from hypothesis.stateful import run_state_machine_as_test
 
 from tests.contract.state_machine.model_comparison import ModelComparisonMachine
 from tests.contract.stores import STORES, StoreKind
+from tests.support.dynamodb_servers import has_fixed_examples
 
 
 @pytest.mark.parametrize("store", STORES, ids=lambda kind: kind.name)
@@ -24,5 +25,6 @@ def test_a_store_agrees_with_the_reference_model(store: StoreKind, tmp_path: Pat
         stateful_step_count=profile.stateful_step_count,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
         deadline=None,
+        derandomize=store.is_foreign and has_fixed_examples(),
     )
     run_state_machine_as_test(Machine, settings=scaled)

@@ -2,9 +2,13 @@
 
 from hypothesis import HealthCheck, settings
 
+from tests.support.dynamodb_servers import has_fixed_examples
 from tests.table.differential.state_machine import DifferentialMachine
 
 TestEmbeddedAgainstDynoxide = DifferentialMachine.TestCase
 TestEmbeddedAgainstDynoxide.settings = settings(
-    stateful_step_count=30, suppress_health_check=list(HealthCheck), deadline=None
+    stateful_step_count=30,
+    suppress_health_check=list(HealthCheck),
+    deadline=None,
+    derandomize=has_fixed_examples(),
 )

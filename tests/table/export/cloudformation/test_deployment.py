@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.support.designs import board, drawing, kifu, live, measures, ranking
-from tests.support.dynamodb_servers import ServerName, shared_server
+from tests.support.dynamodb_servers import ServerName, has_fixed_examples, shared_server
 from tests.table.export.table_strategies import tables
 from zataku.table import OnDemand, Table, open_dynamodb
 from zataku.table.backend.table_schema import TableSchema
@@ -131,7 +131,12 @@ def test_a_deployed_table_matches_the_design(client: Any, table: Table, env: str
     deploy_and_compare(client, table, env)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=10,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    derandomize=has_fixed_examples(),
+)
 @given(table=tables())
 def test_any_table_can_be_deployed(client: Any, table: Table) -> None:
     deploy_and_compare(client, table, "dev")
