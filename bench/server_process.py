@@ -1,5 +1,6 @@
 """A measured server in its own process on loopback, and plain sockets connected to it."""
 
+import random
 import resource
 import socket
 import subprocess
@@ -13,6 +14,8 @@ import psutil
 
 _START_SECONDS = 20.0
 _STOP_SECONDS = 10.0
+_PORTS = range(20_000, 32_000)
+"""Below those of outgoing connections, one of which could take the port before the server listens on it."""
 
 REQUEST = (
     b"GET /socket HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -91,9 +94,11 @@ def masked(payload: bytes) -> bytes:
 
 def free_port() -> int:
     """A port of loopback that no process listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    for port in random.sample(_PORTS, len(_PORTS)):
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    sys.exit(f"No port from {_PORTS.start} to {_PORTS.stop - 1} is free on loopback.")
 
 
 def allow_sockets(sockets: int) -> None:

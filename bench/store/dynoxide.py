@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any, cast
 
+from bench.server_process import free_port
 from bench.store.cases import CaseName, Edit, Pair, Run
 from bench.store.pinboard import BATCH, PAGE, Note
 
@@ -99,7 +99,7 @@ class Dynoxide:
     async def open(self) -> None:
         if not PROGRAM.exists():
             raise FileNotFoundError(f"{PROGRAM} is missing. Run `make peers`.")
-        self._port = _free_port()
+        self._port = free_port()
         self._server = await asyncio.create_subprocess_exec(
             *(str(PROGRAM), "serve", "--host", "127.0.0.1", "--port", str(self._port), "--db-path", str(self._path)),
             stdout=subprocess.DEVNULL,
@@ -180,12 +180,6 @@ class Dynoxide:
         if self._server is not None:
             self._server.terminate()
             await self._server.wait()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _table(stream: bool) -> dict[str, Any]:
