@@ -1,11 +1,13 @@
-"""Every route and every socket topic, called by every kind of caller: a table of who may do what.
+"""Every route, handshake and topic of sockets, called by every kind of caller: a table of who may do what.
 
 A route without a row fails, and so does a row without a route.
 """
 
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -26,12 +28,15 @@ from zataku.platform.design import Account
 from zataku.platform.identity import Identity
 from zataku.platform.limits import Scope
 from zataku.realtime.messages import CommandMessage, Join
+from zataku.realtime.sockets.protocol import EXTENSION
 from zataku.server.app import Application
+from zataku.server.http.asgi import Message
 from zataku.server.http.authentication import Authentication, check_declarations, route_access
 from zataku.server.http.origins import Origins
 from zataku.server.http.routes import build_litestar
 from zataku.server.http.startup_gate import HEALTH_CHECKS, StartupGate
 from zataku.server.services import Services
+from zataku.server.sockets.socket_app import PATH as SOCKET_PATH
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -74,6 +79,7 @@ class Row(NamedTuple):
     query: Mapping[str, str] = {}
 
 
+ADDRESS = ("198.51.100.20", 50000)
 PATH_VALUES = {
     "session_id": "0" * 64,
     "session": "0" * 64,
@@ -178,6 +184,13 @@ ROUTES: dict[str, Row] = {
     **{f"GET /{folder}/{{name}}": Row(everyone_gets("not_found")) for folder in ("assets", "icons", "static")},
 }
 
+HANDSHAKES = {
+    SOCKET_PATH: EVERYONE,
+    "/": everyone_gets("not_found"),
+    "/api/live/rooms": everyone_gets("not_found"),
+}
+"""The outcomes of opening a socket at a path. What a socket may join and send is decided for each topic."""
+
 TOPICS: dict[str, tuple[Outcomes, Outcomes]] = {
     "home": (EVERYONE, everyone_gets("not_found")),
     "live/{room_id}": (SCOPED, SCOPED),
@@ -201,7 +214,8 @@ class Callers:
 
     def __init__(self, gate: StartupGate, services: Services, user: Account) -> None:
         self.services = services
-        self._transport = httpx.ASGITransport(app=gate, client=("198.51.100.20", 50000))  # type: ignore[arg-type]
+        self._gate = gate
+        self._transport = httpx.ASGITransport(app=gate, client=ADDRESS)  # type: ignore[arg-type]
         self._user = user
         self._names = {"user": "Taken", "admin": "Chief"}
         self._keys: dict[frozenset[Scope], str] = {}
@@ -246,6 +260,31 @@ class Callers:
         headers = await self.headers(caller)
         async with httpx.AsyncClient(transport=self._transport, base_url=PUBLIC, headers=headers) as client:
             return await client.request(method, path, json=body, params=query)
+
+    async def connect(self, caller: str, path: str, headers: Mapping[str, str] | None = None) -> str:
+        """The outcome of a socket's handshake, with further headers."""
+        lines = {"host": urlsplit(PUBLIC).netloc, **await self.headers(caller), **(headers or {})}
+        scope = {
+            "type": "websocket",
+            "path": path,
+            "raw_path": path.encode(),
+            "headers": [(name.encode(), value.encode()) for name, value in lines.items()],
+            "client": ADDRESS,
+            "extensions": {EXTENSION: MemoryConnection()},
+        }
+        received = iter(({"type": "websocket.connect"}, {"type": "websocket.disconnect"}))
+        sent: list[Message] = []
+
+        async def receive() -> Message:
+            return next(received)
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        await self._gate(scope, receive, send)
+        if sent[0]["type"] == "websocket.accept":
+            return "ok"
+        return json.loads(b"".join(message.get("body", b"") for message in sent))["error"]["code"]
 
     async def identity(self, caller: str) -> Identity:
         """The identity that a socket of a caller has."""
@@ -302,6 +341,22 @@ async def test_every_caller_gets_what_the_table_says(callers: Callers, room_id: 
     row = ROUTES[route]
     outcomes = Outcomes(*[await callers.call(caller, method, path, row) for caller in Outcomes._fields])
     assert outcomes == row.outcomes
+
+
+@pytest.mark.parametrize("path", HANDSHAKES)
+async def test_every_caller_opens_a_socket_where_the_table_says(callers: Callers, path: str) -> None:
+    outcomes = Outcomes(*[await callers.connect(caller, path) for caller in Outcomes._fields])
+    assert outcomes == HANDSHAKES[path]
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [({"authorization": "Bearer zk_unknown"}, "bad_key"), ({"origin": "http://elsewhere.example"}, "wrong_origin")],
+)
+async def test_a_socket_with_a_wrong_key_or_of_another_site_is_refused(
+    callers: Callers, headers: Mapping[str, str], code: str
+) -> None:
+    assert await callers.connect("guest", SOCKET_PATH, headers) == code
 
 
 async def test_every_kind_of_topic_has_a_row(application: Application) -> None:
