@@ -28,6 +28,7 @@ BookId = NewType("BookId", str)
 MemberName = NewType("MemberName", str)
 Text = Annotated[str, Meta(min_length=1, max_length=2000)]
 Title = Annotated[str, Meta(min_length=1, max_length=200)]
+Count = Annotated[int, Meta(ge=0)]
 Instant = Annotated[str, Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$", max_length=20)]
 Shelf = Literal["reading", "done"]
 
@@ -66,7 +67,7 @@ class Book(Entity, frozen=True, kw_only=True, rename="camel"):
     title: Title
     shelf: Shelf | None = None
     closing_words: Nullable[Title] = None
-    note_count: int = 0
+    note_count: Count = 0
     version: int = 1
 
 
@@ -93,7 +94,7 @@ class Member(Entity, frozen=True, kw_only=True, rename="camel"):
 
     name: MemberName
     favourites: Annotated[frozenset[BookId], Meta(max_length=20)] | None = None
-    note_count: int = 0
+    note_count: Count = 0
 
 
 @circle.view(Note)

@@ -225,8 +225,13 @@ def test_an_unreachable_server_is_an_error_with_advice(bare: CommandLine, hana: 
         control.unlink()
         line = bare.refused("accounts", "grant-admin", "hana")
         assert "does not say how to reach it. Give the --data folder" in line
-        control.write_text("{", encoding="utf-8")
-        assert "cannot be read" in bare.refused("accounts", "grant-admin", "hana")
+        for garbage in (b"", b"{", b"\xff\xfe{}", b'{"url": 1}', b'{"url": "\xff", "token": ""}'):
+            control.write_bytes(garbage)
+            assert "control.json cannot be read" in bare.refused("accounts", "grant-admin", "hana")
+        control.unlink()
+        control.mkdir()
+        assert "control.json cannot be read" in bare.refused("accounts", "grant-admin", "hana")
+        control.rmdir()
         control.write_text(original.replace("t" * 43, "wrong"), encoding="utf-8")
         assert bare.refused("accounts", "grant-admin", "hana").endswith("(forbidden)")
         closed = socket.create_server(("127.0.0.1", 0))

@@ -46,7 +46,7 @@ ALL_COMMANDS = sorted(commands())
 
 def test_the_list_of_commands_is_complete() -> None:
     design = {("design", name) for name in ("list", "lint", "show", "export")}
-    store = ("status", "stats", "backup", "restore", "export", "import", "migrate", "sweep")
+    store = ("status", "stats", "check", "backup", "restore", "export", "import", "migrate", "sweep", "apply")
     accounts = ("delete", "grant-admin", "reset-password", "revoke-admin", "show", "sign-out")
     server = {("serve",), ("settings",), ("jobs",), *(("accounts", name) for name in accounts)}
     assert set(ALL_COMMANDS) == {*server, *design, *(("store", name) for name in store)}

@@ -46,7 +46,7 @@ def test_the_status_shows_a_sound_store(host: CommandLine, store: Path) -> None:
 
 
 def test_a_missing_store_is_an_error_and_is_not_created(host: CommandLine) -> None:
-    for command in ("status", "stats", "export out", "backup copy.db"):
+    for command in ("status", "stats", "check", "export out", "backup copy.db"):
         assert "There is no store at data/zataku.db" in host.refused("store", *command.split())
     assert list(host.folder.iterdir()) == []
 

@@ -33,20 +33,21 @@ def texts() -> st.SearchStrategy[str]:
     return st.one_of(difficult, st.text(max_size=12))
 
 
-def scalars() -> st.SearchStrategy[Value]:
-    """Any value that contains no other."""
-    return st.one_of(st.none(), st.booleans(), numbers(), texts(), st.binary(max_size=12))
+def scalars(number: st.SearchStrategy[Number] | None = None) -> st.SearchStrategy[Value]:
+    """Any value that contains no other; `number` gives the numbers among them."""
+    return st.one_of(st.none(), st.booleans(), numbers() if number is None else number, texts(), st.binary(max_size=12))
 
 
-def sets() -> st.SearchStrategy[Value]:
+def sets(number: st.SearchStrategy[Number] | None = None) -> st.SearchStrategy[Value]:
     """Sets of each of the three types, never empty."""
-    return st.one_of(*(st.frozensets(kind, min_size=1, max_size=5) for kind in (texts(), numbers(), st.binary())))
+    members = (texts(), numbers() if number is None else number, st.binary())
+    return st.one_of(*(st.frozensets(kind, min_size=1, max_size=5) for kind in members))
 
 
-def values() -> st.SearchStrategy[Value]:
+def values(number: st.SearchStrategy[Number] | None = None) -> st.SearchStrategy[Value]:
     """Any value, nested lists and maps included."""
     return st.recursive(
-        st.one_of(scalars(), sets()),
+        st.one_of(scalars(number), sets(number)),
         lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(texts(), inner, max_size=4)),
         max_leaves=12,
     )

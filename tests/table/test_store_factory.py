@@ -5,6 +5,7 @@ import secrets
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,7 +17,16 @@ from tests.support.manual_clock import ManualClock
 from tests.table.dynamodb.fault_proxy import FaultProxy, error_response
 from tests.table.dynamodb.server_tables import connected
 from tests.table.dynamodb.streams.stream_tables import wait_for_pause
-from zataku.table import LacksCapability, SchemaRefused, StoreClosed, Usage, open_dynamodb, path
+from zataku.table import (
+    BadInput,
+    LacksCapability,
+    SchemaRefused,
+    StoreClosed,
+    Usage,
+    open_dynamodb,
+    open_embedded,
+    path,
+)
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
 from zataku.table.strict.strict_backend import Faults, StrictBackend
@@ -160,3 +170,11 @@ def test_a_missing_library_names_the_extra_that_installs_it():
         [sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True, check=True, timeout=60
     )
     assert "pip install 'zataku[aws]'" in completed.stdout
+
+
+@pytest.mark.parametrize("place", [":memory:", "", "file:store.db"])
+async def test_a_store_in_memory_is_refused_with_what_to_use_in_tests(place: str, tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadInput, match="is no file.*In tests, open one in a temporary folder"):
+        await open_embedded(place, [])
+    assert list(tmp_path.iterdir()) == []

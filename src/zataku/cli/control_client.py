@@ -54,7 +54,8 @@ def _read_control_file(target: ServerTarget, process: str) -> ControlFile:
             f"Process {process} holds {target.url}, and {path} does not say how to reach it. Give the --data folder "
             "of the running server, wait until it has started, or stop it."
         ) from None
-    except msgspec.DecodeError:
+    except (OSError, ValueError):
+        # msgspec raises a ValueError, also for what is not UTF-8.
         raise _unreachable(f"{path} cannot be read. Restart the server.") from None
 
 
@@ -63,7 +64,7 @@ def _decode(status: int, body: bytes, url: str) -> str:
         if status == 200:
             return msgspec.json.decode(body, type=ActionDone).name
         problem = msgspec.json.decode(body, type=_ErrorResponse).error
-    except msgspec.DecodeError:
+    except ValueError:
         raise _unreachable(f"What answers at {url} is not this server. Restart it.") from None
     raise RequestError(problem.message, code=problem.code)
 

@@ -36,8 +36,8 @@ async def _open_dynamodb(url: StoreUrl, tables: Sequence[Table], env: str) -> St
     except SchemaRefused as refused:
         differences = cast("Sequence[str]", refused.details.get("differences", (refused.message,)))
         raise SchemaRefused(
-            f"{url} does not match the designs: {' '.join(differences)} See `zataku store status`; a server "
-            "that starts there changes its tables to match."
+            f"{url} does not match the designs: {' '.join(differences)} `zataku store apply` "
+            "shows what it would change, asks, and changes it."
         ) from refused
 
 

@@ -9,10 +9,12 @@ from typing import cast
 from cyclopts import App
 from msgspec import Struct
 
+from zataku.cli.apply_command import apply
 from zataku.cli.backup_commands import backup, restore
 from zataku.cli.execution import NOTHING_CHANGED, run_to_end
 from zataku.cli.maintenance_commands import migrate, sweep
 from zataku.cli.output import print_columns, print_facts
+from zataku.cli.store_check import check
 from zataku.cli.store_options import DEFAULT_STORE, StoreOptions
 from zataku.cli.store_stats import stats
 from zataku.cli.transfer_commands import export, import_
@@ -20,15 +22,18 @@ from zataku.table import IndexState, SchemaRefused, StoreUrl, Table, open_store
 from zataku.table.backend.schema_diff import TableDiff, compare_tables
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.file.lock import lock_holder
+from zataku.table.store_changes import planned_changes
 
 app = App(name="store", help_format="plaintext")
 app.command(stats)
+app.command(check)
 app.command(backup)
 app.command(restore)
 app.command(export)
 app.command(import_, name="import")
 app.command(migrate)
 app.command(sweep)
+app.command(apply)
 
 
 @app.command
@@ -101,7 +106,10 @@ async def _dynamodb_status(url: StoreUrl, tables: Sequence[Table], env: str) -> 
             backend = store.backend
             current.capabilities = sorted(backend.capabilities)
             current.facts |= await backend.facts()
-            current.tables.append(TableDiff(name, "fits"))
+            # Differences that the store works with are not refused.
+            changes = [change for change in await planned_changes(url, [table], env) if change.removes]
+            left = tuple(change.difference for change in changes)
+            current.tables.append(TableDiff(name, "differs" if left else "fits", left))
             current.indexes += [state for state in await backend.index_states() if state.table == name]
     return current
 

@@ -19,6 +19,7 @@ from zataku.table.backend.errors import (
     LeaseLost,
     MissingKeyField,
     NotGranted,
+    OutOfBounds,
     Reason,
     ResultUnknown,
     SameItemTwice,
@@ -36,6 +37,8 @@ from zataku.table.backend.errors import (
     TransactionCancelled,
     TransactionTooLarge,
     UnknownAttribute,
+    UnreadableItem,
+    WrittenUnreadable,
     WrongType,
 )
 from zataku.table.backend.port import Backend, IndexState, Progress
@@ -70,7 +73,7 @@ from zataku.table.schema.field_types import (
     format_instant,
     parse_instant,
 )
-from zataku.table.schema.plan import Plan, Step, check, check_absent, delete, put, save, update
+from zataku.table.schema.plan import Plan, Step, check, check_absent, delete, put, save, update, upsert
 from zataku.table.schema.revisions import Attributes
 from zataku.table.schema.table import NEW_AND_OLD, Index, Table, binary, number
 from zataku.table.store.capacity_meter import Meter
@@ -149,6 +152,7 @@ __all__ = [
     "NotGranted",
     "Nullable",
     "OnDemand",
+    "OutOfBounds",
     "Page",
     "Path",
     "PermissionMatrix",
@@ -185,10 +189,12 @@ __all__ = [
     "TransactionCancelled",
     "TransactionTooLarge",
     "UnknownAttribute",
+    "UnreadableItem",
     "Usage",
     "Uuid",
     "View",
     "Waiver",
+    "WrittenUnreadable",
     "WrongType",
     "add_seconds",
     "anchored",
@@ -212,4 +218,5 @@ __all__ = [
     "some",
     "throttle_alarm",
     "update",
+    "upsert",
 ]

@@ -6,13 +6,14 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from zataku.clock import Clock, SystemClock
-from zataku.table.backend.errors import LacksCapability
+from zataku.table.backend.errors import BadInput, LacksCapability
 from zataku.table.backend.port import Backend
 from zataku.table.schema.table import Table
 from zataku.table.store.retry import Retry
 from zataku.table.store.store import Store
 
 if TYPE_CHECKING:
+    from zataku.table.dynamodb.backend import DynamoBackend
     from zataku.table.strict.strict_backend import Faults
 
 # A DynamoDB store keeps its cursor secret, stream checkpoints and usage here, one table in each environment.
@@ -36,6 +37,11 @@ async def open_embedded(
     `accept_loss` opens a file that has lost acknowledged writes, which is refused otherwise. `read_only` opens an
     existing file without locking it, also while another process holds it; every write is refused.
     """
+    if str(path) in (":memory:", "") or str(path).startswith("file:"):
+        raise BadInput(
+            f"{str(path)!r} is no file. A store acknowledges what is on disk, so there is none in memory. In tests, "
+            "open one in a temporary folder: open_embedded(tmp_path / 'store.db', tables)."
+        )
     # SQLite is imported only where it is used.
     from zataku.table.embedded import EmbeddedBackend
 
@@ -67,29 +73,13 @@ async def open_dynamodb(
 ) -> Store:
     """Open the store in DynamoDB, in a region or at the endpoint of another implementation.
 
-    Tables are created and changed to match the design; with `manage` off they must match already. What the service
-    lacks is probed before anything is changed. The store keeps its own data in the table `ZatakuStore`, with the
-    environment in its name like the others.
+    Tables are created and changed to match the design; with `manage` off they must match already. Nothing stored is
+    deleted: an index that has to be deleted or built again is refused with the command that does it, or reported where
+    the store works all the same. What the service lacks is probed before anything is changed. The store keeps its own
+    data in the table `ZatakuStore`, with the environment in its name like the others.
     """
-    try:
-        # botocore is imported only where it is used, and need not be installed elsewhere.
-        from zataku.table.dynamodb.backend import DynamoBackend
-        from zataku.table.dynamodb.client import Client
-    except ModuleNotFoundError as problem:
-        if (problem.name or "").partition(".")[0] not in ("aiobotocore", "botocore"):
-            raise
-        raise LacksCapability(
-            "DynamoDB needs a library that is not installed. Install it with: pip install 'zataku[aws]'"
-        ) from problem
-
     source = random or Random()
-    service = DynamoBackend(
-        Client(endpoint, region),
-        clock=clock or SystemClock(),
-        random=source,
-        metadata_table=METADATA_TABLE.schema(env).name,
-        manage=manage,
-    )
+    service = dynamodb_backend(endpoint, region, env=env, clock=clock, random=source, manage=manage)
     try:
         await service.probe()
         backend: Backend = service
@@ -101,3 +91,39 @@ async def open_dynamodb(
     except BaseException:
         await service.close()
         raise
+
+
+def dynamodb_backend(
+    endpoint: str | None,
+    region: str | None,
+    *,
+    env: str,
+    clock: Clock | None = None,
+    random: Random | None = None,
+    manage: bool = True,
+    removals: bool = False,
+) -> "DynamoBackend":
+    """The backend of a DynamoDB store, which is not started yet."""
+    try:
+        # botocore is imported only where it is used, and need not be installed elsewhere.
+        from zataku.table.dynamodb.backend import DynamoBackend
+        from zataku.table.dynamodb.client import Client
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] not in ("aiobotocore", "botocore"):
+            raise
+        raise LacksCapability(
+            "DynamoDB needs a library that is not installed. Install it with: pip install 'zataku[aws]'"
+        ) from problem
+    # That module imports this one.
+    from zataku.table.store_url import StoreUrl
+
+    url = StoreUrl("dynamodb", endpoint=endpoint, region=region)
+    return DynamoBackend(
+        Client(endpoint, region),
+        clock=clock or SystemClock(),
+        random=random,
+        metadata_table=METADATA_TABLE.schema(env).name,
+        manage=manage,
+        removals=removals,
+        apply_command=f"zataku store apply --store {url}" + ("" if env == "prod" else f" --env {env}"),
+    )

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from tests.support.designs.pieces import Lid, Piece
@@ -18,6 +19,15 @@ def key_in_model(item: Item) -> ModelKey:
     return (item.box, f"PIECE#{item.name}") if isinstance(item, Piece) else (item.box, "LID")
 
 
+def fits(item: Item) -> bool:
+    """True when every field is within its bounds."""
+    try:
+        msgspec.convert(msgspec.to_builtins(item), type(item))
+    except msgspec.ValidationError:
+        return False
+    return True
+
+
 class ModelChange(NamedTuple):
     """One change of one item."""
 
@@ -28,11 +38,12 @@ class ModelChange(NamedTuple):
 
 
 class ModelConditionFailed(Exception):
-    """A condition did not hold; `current` is the stored item."""
+    """A condition did not hold, or a field would leave its bounds; `current` is the stored item."""
 
-    def __init__(self, current: Item | None) -> None:
+    def __init__(self, current: Item | None, code: str = "condition_failed") -> None:
         super().__init__(current)
         self.current = current
+        self.code = code
 
 
 class ModelWrite(NamedTuple):
@@ -99,6 +110,8 @@ class Model:
             raise ModelConditionFailed(current)
         assert current is not None
         after = change(current)
+        if not fits(after):
+            raise ModelConditionFailed(current, "out_of_bounds")
         if isinstance(after, Lid):
             after = replace(after, version=after.version + 1)
         return ModelWrite(key, after)

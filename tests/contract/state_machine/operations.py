@@ -18,6 +18,7 @@ count = path(Piece, lambda it: it.count)
 colour = path(Piece, lambda it: it.colour)
 rank = path(Piece, lambda it: it.rank)
 weight = path(Piece, lambda it: it.weight)
+stock = path(Piece, lambda it: it.stock)
 tags = path(Piece, lambda it: it.tags)
 text = path(Lid, lambda it: it.text)
 version = path(Lid, lambda it: it.version)
@@ -86,7 +87,12 @@ PIECE_CHANGES = (
     ModelledChange(
         (tags.include("x", "y"),), lambda piece: replace(piece, tags=(piece.tags or frozenset()) | {"x", "y"})
     ),
+    ModelledChange((tags.include("z"),), lambda piece: replace(piece, tags=(piece.tags or frozenset()) | {"z"})),
     ModelledChange((tags.exclude("x"),), _without("x")),
+    ModelledChange((stock.add(2),), lambda piece: replace(piece, stock=piece.stock + 2)),
+    ModelledChange(
+        (stock.add(-1), count.add(1)), lambda piece: replace(piece, stock=piece.stock - 1, count=piece.count + 1)
+    ),
     ModelledChange((tags.exclude("y"), count.set(5)), lambda piece: replace(_without("y")(piece), count=5)),
     ModelledChange(
         (weight.set_if_missing(9),), lambda piece: replace(piece, weight=9 if piece.weight is None else piece.weight)
@@ -108,6 +114,7 @@ loose_pieces = st.builds(
     rank=st.none() | st.integers(0, 12),
     weight=st.none() | st.integers(-1, 3),
     count=st.integers(0, 4),
+    stock=st.integers(0, 3),
     tags=st.none() | st.sampled_from([frozenset({"x"}), frozenset({"x", "y"})]),
 )
 items = loose_pieces | loose_pieces | lids

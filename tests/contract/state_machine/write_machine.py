@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 from msgspec.structs import replace
 
-from tests.contract.state_machine.model import Item, Model, ModelConditionFailed, ModelWrite, key_in_model
+from tests.contract.state_machine.model import Item, Model, ModelConditionFailed, ModelWrite, fits, key_in_model
 from tests.contract.state_machine.operations import changes_for, conditions_for, items, key_of, lifetimes
 from tests.contract.stores import StoreKind
 from tests.support.designs.pieces import pieces
 from tests.support.manual_clock import ManualClock
-from zataku.table import ConditionFailed, ResultUnknown, Transaction, TransactionCancelled
+from zataku.table import ConditionFailed, OutOfBounds, ResultUnknown, Transaction, TransactionCancelled
 
 T = TypeVar("T")
 Step = Callable[[Transaction], object]
@@ -56,23 +56,23 @@ class WriteMachine(RuleBasedStateMachine):
         try:
             planned = plan()
         except ModelConditionFailed as refused:
-            self.run(self._assert_refused(call, refused.current))
+            self.run(self._assert_refused(call, refused))
             return None
         result = self.run(self._write_until_known(planned, call))
         self.model.apply(planned)
         return result
 
-    async def _assert_refused(self, call: Callable[[], Awaitable[object]], current: Item | None) -> None:
+    async def _assert_refused(self, call: Callable[[], Awaitable[object]], refused: ModelConditionFailed) -> None:
         while True:
             try:
                 await call()
-            except ConditionFailed as problem:
-                shown = problem.current
+            except (ConditionFailed, OutOfBounds) as problem:
+                shown = problem.code, problem.current
                 break
             except ResultUnknown:
                 continue
-            raise AssertionError(f"The store accepted a write that the model refuses; the current item is {current}.")
-        assert shown == current
+            raise AssertionError(f"The store accepted a write that the model refuses: {refused.code} {refused.current}")
+        assert shown == (refused.code, refused.current)
 
     async def _write_until_known(self, planned: ModelWrite, call: Callable[[], Awaitable[object]]) -> object:
         while True:
@@ -117,7 +117,7 @@ class WriteMachine(RuleBasedStateMachine):
     @rule(data=st.data())
     def save(self, data: st.DataObject) -> None:
         was = data.draw(st.sampled_from([item for item in self.known_items if self.model.alive(key_in_model(item))]))
-        now = data.draw(changes_for(was)).apply(was)
+        now = data.draw(changes_for(was).filter(lambda change: fits(change.apply(was)))).apply(was)
         result = self.write(lambda: self.model.save(now, was), lambda: self.store.save(now, was=was))
         if result is not None:
             self.known_items.append(result)
@@ -164,7 +164,7 @@ class WriteMachine(RuleBasedStateMachine):
                 plans.append(plan())
                 refusals.append((None, None))
             except ModelConditionFailed as refused:
-                refusals.append(("condition_failed", refused.current))
+                refusals.append((refused.code, refused.current))
         self.tokens += 1
         token = f"token-{self.tokens}"
         if any(code for code, _ in refusals):
@@ -195,7 +195,7 @@ class WriteMachine(RuleBasedStateMachine):
         states = [item for item in self.known_items if key_in_model(item) == model_key]
         if kind == "save" and states:
             was = data.draw(st.sampled_from(states))
-            now = data.draw(changes_for(was)).apply(was)
+            now = data.draw(changes_for(was).filter(lambda change: fits(change.apply(was)))).apply(was)
             if now != was:
                 return lambda: model.save(now, was), lambda tx: tx.save(now, was=was)
         if_absent = kind == "if_absent"

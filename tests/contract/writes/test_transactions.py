@@ -312,3 +312,29 @@ async def test_a_transaction_repeated_with_the_time_of_its_first_attempt_is_carr
     stored = await store.get(key("a"), strong=True)
     assert stored is not None
     assert stored.current_turn == 1
+
+
+async def test_a_cancelled_transaction_names_each_item_and_the_condition_that_failed(store: Store):
+    await store.put(CANDIDATE)
+    await cast(store, "ann")
+    with pytest.raises(TransactionCancelled) as refused:
+        async with store.transact() as tx:
+            tx.put(vote_of("ann"), if_absent=True)
+            tx.update(CANDIDATE_KEY, votes.add(1), when=votes.above(5))
+            tx.check(key("g9"))
+            tx.put(Game(game_id="g2"))
+    vote, candidate, game, other = refused.value.reasons
+    assert (vote.entity, vote.condition) == ("Vote", "the item does not exist")
+    assert vote.key == dict(zip(("PK", "SK"), _key_of(vote_of("ann")), strict=True))
+    assert (candidate.entity, candidate.condition) == ("Candidate", "voteCount > 5")
+    assert (game.entity, game.condition, game.current) == ("Game", "the item exists", None)
+    assert (other.code, other.entity, other.condition) == (None, "Game", None)
+    assert f"Vote (PK = {vote.key['PK']!r}, SK = {vote.key['SK']!r}) does not meet: the item does not exist;" in str(
+        refused.value
+    )
+    assert "does not meet: voteCount > 5" in str(refused.value)
+
+
+def _key_of(vote: Vote) -> tuple[object, object]:
+    made = Vote.key(game_id=vote.game_id, turn_number=vote.turn_number, user_id=vote.user_id)
+    return made.pk, made.sk

@@ -1,5 +1,9 @@
 """Boxes of pieces: the small design of the state machine and its reference model."""
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from zataku.table import NEW_AND_OLD, Entity, Span, Table, number
 
 pieces = Table("BoxesOfPieces", pk="PK", sk="SK", ttl="until", stream=NEW_AND_OLD, transactions=True)
@@ -21,7 +25,8 @@ class Piece(Entity, frozen=True, kw_only=True, tag_field="kind", tag="PIECE"):
     rank: int | None = None
     weight: int | None = None
     count: int = 0
-    tags: frozenset[str] | None = None
+    stock: Annotated[int, Meta(ge=0, le=3)] = 0
+    tags: Annotated[frozenset[str], Meta(max_length=2)] | None = None
     until: int | None = None
 
 

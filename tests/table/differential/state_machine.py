@@ -16,8 +16,9 @@ from tests.support.dynamodb_servers import shared_server
 from tests.support.manual_clock import ManualClock
 from tests.support.plain_client import PlainClient
 from tests.table.differential import strategies
-from tests.table.differential.departures import explained, may_pad
-from tests.table.differential.outcome import Outcome, outcome
+from tests.table.differential.departures import differ_by_padding, explained, may_pad, sums_numbers
+from tests.table.differential.number_alignment import holds_other_sizes
+from tests.table.differential.outcome import Outcome, outcome, typed_item
 from tests.table.differential.sample_table import (
     BY_WEIGHT,
     COLOURS,
@@ -86,7 +87,8 @@ class DifferentialMachine(RuleBasedStateMachine):
         self.table = comparison_table(f"ComparedTable-{next(_numbers):05d}")
         clock = ManualClock()
         self.ours: port.Backend = EmbeddedBackend(Path(self.folder.name) / "store.db", clock=clock)
-        self.theirs: port.Backend = DynamoBackend(PlainClient(endpoint), clock=clock, random=Random(1))
+        self.client = PlainClient(endpoint)
+        self.theirs: port.Backend = DynamoBackend(self.client, clock=clock, random=Random(1))
         self.run(self.ours.start([self.table]))
         self.run(self.theirs.start([self.table]))
         self.next_page: port.QueryItems | None = None
@@ -101,6 +103,8 @@ class DifferentialMachine(RuleBasedStateMachine):
         try:
             self.scan_everything()
         finally:
+            # A long run makes thousands of tables.
+            self.run(self.client.call("DeleteTable", TableName=self.table.name))
             self.run(self.ours.close())
             self.run(self.theirs.close())
             self.runner.close()
@@ -110,18 +114,45 @@ class DifferentialMachine(RuleBasedStateMachine):
         """Make one call on both stores; after a difference, which must be a known departure, make the stores equal."""
         ours = self.run(outcome(lambda consumed: call(self.ours, consumed)))
         theirs = self.run(outcome(lambda consumed: call(self.theirs, consumed)))
-        if ours != theirs:
+        has_other_sizes = sums_numbers(request) and self.run(self._remove_other_sizes())
+        if ours != theirs and not (has_other_sizes and ours.answer == theirs.answer):
             assert explained(request, ours, theirs), f"{request}\nours:   {ours}\ntheirs: {theirs}"
+        if may_pad(request) and ours.answer == theirs.answer:
+            self.run(self._remove_padding())
+        elif ours != theirs:
             self.run(self._make_equal())
         return ours
 
-    async def _make_equal(self) -> None:
+    async def _remove_other_sizes(self) -> bool:
+        """Delete items with a sum whose size the stores count differently; True when there were any."""
+        found = False
         for key in KEYS:
             stored = await self.ours.get(port.GetItem(self.table, key, strong=True))
-            if stored is None:
-                await self.theirs.write(port.DeleteItem(self.table, key))
-            else:
-                await self.theirs.write(port.PutItem(self.table, unpack_row(stored)))
+            if stored is not None and holds_other_sizes(unpack_row(stored)):
+                found = True
+                for store in (self.ours, self.theirs):
+                    await store.write(port.DeleteItem(self.table, key))
+        return found
+
+    async def _remove_padding(self) -> None:
+        """Make lists equal that one store has padded: the result of the write is the same, a later read is not."""
+        for key in KEYS:
+            read = port.GetItem(self.table, key, strong=True)
+            ours, theirs = [typed_item(await store.get(read)) for store in (self.ours, self.theirs)]
+            assert differ_by_padding(ours, theirs), f"{key}\nours:   {ours}\ntheirs: {theirs}"
+            if ours != theirs:
+                await self._copy(key)
+
+    async def _make_equal(self) -> None:
+        for key in KEYS:
+            await self._copy(key)
+
+    async def _copy(self, key: port.ItemKey) -> None:
+        stored = await self.ours.get(port.GetItem(self.table, key, strong=True))
+        if stored is None:
+            await self.theirs.write(port.DeleteItem(self.table, key))
+        else:
+            await self.theirs.write(port.PutItem(self.table, unpack_row(stored)))
 
     # Writes
 
@@ -136,9 +167,6 @@ class DifferentialMachine(RuleBasedStateMachine):
         write = data.draw(writes(self.table, key))
         assert not isinstance(write, port.CheckItem)
         self.both(write, lambda store, consumed: store.write(write, consumed))
-        if may_pad(write):
-            # The results may be equal all the same: a padded list shows only in a later read.
-            self.run(self._make_equal())
 
     @rule(data=st.data(), key=keys)
     def write_a_bad_item(self, data: st.DataObject, key: port.ItemKey) -> None:
@@ -161,9 +189,6 @@ class DifferentialMachine(RuleBasedStateMachine):
         plan = [data.draw(writes(self.table, key, checks=True)) for key in chosen]
         token = f"token-{next(_numbers)}" if with_token else None
         result = self.both(plan, lambda store, consumed: store.transact(plan, token, consumed))
-        if may_pad(plan):
-            # A transaction has no result: a padded list shows only in a later read.
-            self.run(self._make_equal())
         if token is not None and result.answer is None:
             self.tokens.append((token, plan))
 

@@ -1,11 +1,13 @@
 """Random conditions and changes with every kind of expression."""
 
 from collections.abc import Callable
+from functools import cache
 
 from hypothesis import strategies as st
 
+from tests.table.differential.number_alignment import numbers, scalars, sets, values
 from tests.table.differential.sample_table import COLOURS, long_texts, sort_number
-from tests.table.strategies import numbers, scalars, sets, texts, values
+from tests.table.strategies import texts
 from zataku.table.backend import expression as ex
 from zataku.table.backend.port import ItemKey
 
@@ -59,15 +61,11 @@ conditions = st.one_of(
 filters = st.one_of(st.none(), _expressions(inner_routes))
 
 
-@st.composite
-def _changes_for(draw: st.DrawFn, key: ItemKey) -> ex.Action:
-    kind = draw(st.sampled_from(list(_CHANGES)))
-    return draw(_CHANGES[kind](key))
-
-
+@cache
 def changes(key: ItemKey) -> st.SearchStrategy[tuple[ex.Action, ...]]:
     """One to three actions of an update."""
-    return st.lists(_changes_for(key), min_size=1, max_size=3).map(tuple)
+    kinds = st.sampled_from([change(key) for change in _CHANGES])
+    return st.lists(kinds.flatmap(lambda kind: kind), min_size=1, max_size=3).map(tuple)
 
 
 def _assigned() -> st.SearchStrategy[ex.Attribute | ex.Literally | ex.IfMissing | ex.Sum | ex.Joined]:
@@ -83,15 +81,15 @@ def _assigned() -> st.SearchStrategy[ex.Attribute | ex.Literally | ex.IfMissing 
     )
 
 
-_CHANGES: dict[str, Callable[[ItemKey], st.SearchStrategy[ex.Action]]] = {
-    "assign": lambda _: st.builds(ex.Assign, inner_routes, _assigned()),
-    "move": lambda key: st.one_of(
+_CHANGES: tuple[Callable[[ItemKey], st.SearchStrategy[ex.Action]], ...] = (
+    lambda _: st.builds(ex.Assign, inner_routes, _assigned()),
+    lambda key: st.one_of(
         st.builds(ex.Assign, st.just(("colour",)), st.sampled_from(COLOURS).map(ex.Literally)),
         st.builds(ex.Assign, st.sampled_from([("n",), ("weight",)]), sort_number(key).map(ex.Literally)),
         st.builds(ex.Drop, st.sampled_from(_KEYED)),
     ),
-    "drop": lambda _: st.builds(ex.Drop, inner_routes),
-    "increase": lambda _: st.builds(ex.Increase, st.sampled_from([("count",), ("map", "x"), ("missing",)]), numbers()),
-    "include": lambda _: st.builds(ex.Include, st.sampled_from([("tags",), ("missing",)]), sets()),
-    "exclude": lambda _: st.builds(ex.Exclude, st.sampled_from([("tags",), ("missing",)]), sets()),
-}
+    lambda _: st.builds(ex.Drop, inner_routes),
+    lambda _: st.builds(ex.Increase, st.sampled_from([("count",), ("map", "x"), ("missing",)]), numbers()),
+    lambda _: st.builds(ex.Include, st.sampled_from([("tags",), ("missing",)]), sets()),
+    lambda _: st.builds(ex.Exclude, st.sampled_from([("tags",), ("missing",)]), sets()),
+)

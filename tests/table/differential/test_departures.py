@@ -13,7 +13,7 @@ from tests.table.differential.departures import DEPARTURES
 from tests.table.differential.outcome import Outcome, outcome
 from tests.table.differential.sample_table import BY_WEIGHT, comparison_table
 from zataku.table.backend.expression import Assign, Drop, Literally
-from zataku.table.backend.port import Backend, GetItem, PutItem, QueryItems, ScanItems, UpdateItem
+from zataku.table.backend.port import Backend, DeleteItem, GetItem, PutItem, QueryItems, ScanItems, UpdateItem
 from zataku.table.dynamodb.backend import DynamoBackend
 from zataku.table.dynamodb.client import Client
 from zataku.table.embedded import EmbeddedBackend
@@ -23,6 +23,8 @@ ITEM = {"PK": "p", "SK": "a", "weight": 1, "text": "t", "list": [1], "empty": No
 _SHRINK = [UpdateItem(TABLE, ("p", "a"), (Drop(("blob",)),))]
 REQUESTS = {
     "repeat-by-old-sizes": _SHRINK,
+    # 1,024 bytes with a number of 5 bytes, 1,025 with one of 6.
+    "number-alignment": PutItem(TABLE, {"PK": "p", "SK": "n", "t": "x" * 1011, "n": -417591 * 10**117}),
     "local-index-fetch": QueryItems(TABLE, "p", BY_WEIGHT, attributes=("text",)),
     "local-index-scan": ScanItems(TABLE, BY_WEIGHT),
     "partial-get": GetItem(TABLE, ("p", "a"), attributes=("text",)),
@@ -55,7 +57,7 @@ async def _outcome_of_repetition(store: Backend, plan: list[UpdateItem]) -> Outc
 
 
 async def _outcome_of(
-    store: Backend, request: GetItem | QueryItems | ScanItems | UpdateItem | list[UpdateItem]
+    store: Backend, request: GetItem | PutItem | QueryItems | ScanItems | UpdateItem | list[UpdateItem]
 ) -> Outcome:
     if isinstance(request, list):
         return await _outcome_of_repetition(store, request)
@@ -71,6 +73,8 @@ async def _outcome_of(
         answer = (written.answer, items.answer) if written.answer == "written" else written.answer
         return Outcome(answer, written.units)
     finally:
+        if isinstance(request, PutItem):
+            await store.write(DeleteItem(TABLE, TABLE.key_of(request.item)))
         await store.write(PutItem(TABLE, ITEM))
 
 

@@ -36,9 +36,9 @@ def fresh(table: TableSchema) -> TableSchema:
     return replace(table, name=f"{table.name}-{secrets.token_hex(5)}")
 
 
-async def apply_schemas(client: Client, *tables: TableSchema, manage: bool = True) -> None:
+async def apply_schemas(client: Client, *tables: TableSchema, manage: bool = True, removals: bool = False) -> None:
     """Create or change the tables, and wait until their indexes are built."""
-    management = Tables(client, SystemClock(), manage=manage)
+    management = Tables(client, SystemClock(), manage=manage, removals=removals)
     await management.apply(tables)
     await management.wait_until_complete()
 

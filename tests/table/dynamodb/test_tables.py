@@ -98,7 +98,7 @@ async def test_global_indexes_are_created_and_deleted(client: Client):
         {"PK": {"S": "p"}, "SK": {"S": "s"}, "owner": {"B": b"o"}, "name": {"S": "n"}},
     )
     later = replace(table, indexes=(BY_OWNER, replace(BY_STATUS, name="Renamed"), BY_SCORE))
-    await apply_schemas(client, later)
+    await apply_schemas(client, later, removals=True)
     stored = await describe(client, later)
     assert without_order(stored.schema) == without_order(later)
     response = await client.call(
@@ -126,7 +126,7 @@ async def test_a_changed_global_index_is_recreated(client: Client, changed: Inde
     table = fresh(GAMES)
     await apply_schemas(client, table)
     later = replace(table, indexes=(changed, BY_NAME, BY_SCORE))
-    await apply_schemas(client, later)
+    await apply_schemas(client, later, removals=True)
     assert without_order((await describe(client, later)).schema) == without_order(later)
 
 
@@ -168,7 +168,7 @@ async def test_the_stream_of_a_table_can_change(client: Client):
     table = fresh(NUMBERED)
     for view in ("KEYS_ONLY", "NEW_AND_OLD_IMAGES", None, "NEW_IMAGE"):
         later = replace(table, stream=view)
-        await apply_schemas(client, later)
+        await apply_schemas(client, later, removals=True)
         assert (await describe(client, later)).schema.stream == view
 
 
@@ -277,7 +277,7 @@ async def test_processes_that_start_at_once_create_one_table(client: Client):
     table = fresh(GAMES)
     await asyncio.gather(*(apply_schemas(client, table) for _ in range(4)))
     later = replace(table, indexes=(BY_STATUS, BY_OWNER, BY_SCORE))
-    await asyncio.gather(*(apply_schemas(client, later) for _ in range(3)))
+    await asyncio.gather(*(apply_schemas(client, later, removals=True) for _ in range(3)))
     assert without_order((await describe(client, later)).schema) == without_order(later)
 
 
@@ -292,7 +292,7 @@ async def test_throttled_and_lost_schema_calls_are_retried():
             lost_after,
         ]
         later = replace(table, indexes=(BY_STATUS, BY_SCORE))
-        await apply_schemas(client, later)
+        await apply_schemas(client, later, removals=True)
         assert without_order((await describe(client, later)).schema) == without_order(later)
 
 

@@ -118,6 +118,23 @@ def test_decoding_an_invalid_item_names_its_key_and_field() -> None:
         binding_of(Move).decode({"PK": "GAME#g1", "SK": "MOVE#001", "entityType": "MOVE", "gameId": "g1"})
 
 
+numbered = Table("Numbered", pk="PK")
+
+
+@numbered.entity(pk="NUMBER#{number}")
+class Numbered(Entity, frozen=True, kw_only=True):
+    """Something whose number is in its key only."""
+
+    number: InKey[int]
+
+
+def test_a_key_that_holds_no_number_makes_its_item_unreadable() -> None:
+    assert binding_of(Numbered).decode({"PK": "NUMBER#-12"}) == Numbered(number=-12)
+    for text in ("--5", "x", "1.5"):
+        with pytest.raises(ItemUnreadable, match=rf"NUMBER#{text}.*number"):
+            binding_of(Numbered).decode({"PK": f"NUMBER#{text}"})
+
+
 def test_a_key_requires_exactly_its_template_fields() -> None:
     assert Move.key(game_id="g1", turn_number=3).sk == "MOVE#003"
     with pytest.raises(MissingKeyField, match="needs turn_number"):

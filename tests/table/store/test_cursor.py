@@ -1,5 +1,6 @@
-"""Cursors: signed, bound to their query, valid after a restart."""
+"""Cursors: sealed, bound to their query, valid after a restart."""
 
+import base64
 from decimal import Decimal
 
 import pytest
@@ -19,6 +20,23 @@ ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ 
 
 def test_a_cursor_is_read_as_its_position() -> None:
     assert read(sign(POSITION, b"q", SECRET), b"q", SECRET) == POSITION
+
+
+@pytest.mark.parametrize("length", [0, 1, 63, 64, 65, 1000])
+def test_a_cursor_shows_nothing_of_its_position(length: int) -> None:
+    position = {"PK": "ACCOUNT#456e7890", "SK": "SESSION#" + "s3cr3t" * length}
+    cursor = sign(position, b"q", SECRET)
+    content = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    assert [word for word in (b"ACCOUNT", b"456e7890", b"SESSION", b"s3cr3t", b"PK", b"SK") if word in content] == []
+    assert read(cursor, b"q", SECRET) == position
+
+
+def test_two_positions_share_no_keystream() -> None:
+    first, second = (
+        base64.urlsafe_b64decode(sign({"PK": letter * 40}, b"q", SECRET) + "==")[16:] for letter in ("a", "b")
+    )
+    # The texts differ by the same value in every letter; what is sent does not.
+    assert len({ours ^ theirs for ours, theirs in zip(first, second, strict=True)}) > 20
 
 
 @given(st.data())

@@ -1,6 +1,6 @@
 """Evaluation of conditions on an item, with DynamoDB's semantics of every comparison."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from operator import ge, gt, le, lt
 from typing import Any, cast
@@ -34,6 +34,26 @@ def find(item: Item, route: ex.Route) -> Value:
 def holds(condition: ex.Expression, item: Item) -> bool:
     """True when the condition holds for the item; a missing item is an empty one."""
     return _RULES[type(condition)](condition, item)
+
+
+def broken_bound(condition: ex.Expression | None, item: Item) -> ex.Within | None:
+    """The bound that alone made a condition fail for an item; None when another part of the condition fails too."""
+    broken: ex.Within | None = None
+    for part in conjuncts(condition):
+        if not holds(part, item):
+            if not isinstance(part, ex.Within):
+                return None
+            broken = broken or part
+    return broken
+
+
+def conjuncts(condition: ex.Expression | None) -> Iterator[ex.Expression]:
+    """The parts that must all hold."""
+    if isinstance(condition, ex.All):
+        for part in condition.parts:
+            yield from conjuncts(part)
+    elif condition is not None:
+        yield condition
 
 
 def equal(left: Value, right: Value) -> bool:
@@ -148,6 +168,10 @@ def _not(condition: ex.Not, item: Item) -> bool:
     return not holds(condition.part, item)
 
 
+def _within(condition: ex.Within, item: Item) -> bool:
+    return holds(condition.part, item)
+
+
 _RULES: dict[type[object], Callable[[Any, Item], bool]] = {
     ex.Compare: _compare,
     ex.Between: _between,
@@ -160,6 +184,7 @@ _RULES: dict[type[object], Callable[[Any, Item], bool]] = {
     ex.All: _all,
     ex.Either: _either,
     ex.Not: _not,
+    ex.Within: _within,
 }
 
 
@@ -170,7 +195,7 @@ def check_expression(condition: ex.Expression) -> None:
             raise BadInput("A condition has no parts. Give at least one.")
         for part in condition.parts:
             check_expression(part)
-    elif isinstance(condition, ex.Not):
+    elif isinstance(condition, ex.Not | ex.Within):
         check_expression(condition.part)
     elif isinstance(condition, ex.OneOf):
         if not 1 <= len(condition.options) <= 100:

@@ -1,7 +1,7 @@
 """Errors of the table layer, each with a code and a sentence that states what to do."""
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
@@ -139,12 +139,43 @@ class ConditionFailed(TableError):
         self.current = current
 
 
+class OutOfBounds(TableError):
+    """An edit would take a field out of its bounds. Nothing was written; `current` is the stored item.
+
+    `entity`, `field`, `bound` and `operation` say which: Room, free_seats, "ge=0", "add".
+    """
+
+    code = "out_of_bounds"
+
+    def __init__(self, entity: str, field: str, bound: str, operation: str, current: object = None) -> None:
+        super().__init__(
+            f"`{operation}` would take {entity}.{field} out of its bounds ({bound}). Nothing was written; "
+            "read the item and edit it by less.",
+            entity=entity,
+            field=field,
+            bound=bound,
+            operation=operation,
+        )
+        self.entity = entity
+        self.field = field
+        self.bound = bound
+        self.operation = operation
+        self.current = current
+
+
 class Reason(Struct, frozen=True):
-    """Why one item cancelled a transaction; `code` is None for an item that did not."""
+    """Why one item cancelled a transaction; `code` is None for an item that did not.
+
+    The code is "condition_failed", "out_of_bounds", "conflict", "throttled" or "invalid". `entity` and `key`, by the
+    names of its attributes, say which item it is, also of one that did not; `condition` is the part that fails.
+    """
 
     code: str | None = None
     message: str = ""
     current: object = None
+    entity: str | None = None
+    key: Mapping[str, Any] = {}
+    condition: str | None = None
 
 
 class TransactionCancelled(TableError):
@@ -199,10 +230,39 @@ class NotGranted(TableError):
     code = "not_granted"
 
 
+class UnreadableItem(Struct, frozen=True):
+    """A stored item that does not fit its entity: written by another program, of a later revision, or damaged.
+
+    `entity` is the kind that its key and tag suggest, None when they match none. `reason` has no values of the key.
+    """
+
+    table: str
+    key: Mapping[str, Any]
+    entity: str | None
+    reason: str
+    item: Mapping[str, Any]
+
+
 class ItemUnreadable(TableError):
-    """A stored item does not match its entity."""
+    """A stored item does not fit its entity. It is left as it is.
+
+    `unreadable` has the item as it is stored. Where a page could not be read, `cursor` continues after the item; it is
+    None when the item is the last one.
+    """
 
     code = "item_unreadable"
+
+    def __init__(self, message: str, reason: str | None = None, **details: object) -> None:
+        super().__init__(message, **details)
+        self.reason = reason or message
+        self.unreadable: UnreadableItem | None = None
+        self.cursor: str | None = None
+
+
+class WrittenUnreadable(ItemUnreadable):
+    """An update was written, but the item still does not fit its entity, for attributes that the update left alone."""
+
+    code = "written_unreadable"
 
 
 class IndexNotReady(TableError):

@@ -112,8 +112,18 @@ class Not(Struct, frozen=True, tag=True):
     part: "Expression"
 
 
+class Within(Struct, frozen=True, tag=True):
+    """The part holds, which keeps a field within its bounds. The other attributes name them in the error."""
+
+    part: "Expression"
+    entity: str
+    field: str
+    bound: str
+    operation: str
+
+
 Expression: TypeAlias = (
-    Compare | Between | OneOf | Exists | Missing | HasType | BeginsWith | Contains | All | Either | Not
+    Compare | Between | OneOf | Exists | Missing | HasType | BeginsWith | Contains | All | Either | Not | Within
 )
 
 
@@ -190,7 +200,7 @@ def routes_in(condition: Expression | None) -> Iterator[Route]:
         for part in condition.parts:
             yield from routes_in(part)
         return
-    if isinstance(condition, Not):
+    if isinstance(condition, Not | Within):
         yield from routes_in(condition.part)
         return
     if isinstance(condition, Compare):

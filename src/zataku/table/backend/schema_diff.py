@@ -21,6 +21,19 @@ class TableDiff(Struct, frozen=True):
     differences: tuple[str, ...] = ()
 
 
+class PlannedChange(Struct, frozen=True):
+    """One change that would make a stored table match its design.
+
+    `removes` marks one that deletes something stored; the store works without one that is not `required`.
+    """
+
+    table: str
+    difference: str
+    action: str
+    removes: bool = False
+    required: bool = True
+
+
 def compare_tables(declared: Sequence[TableSchema], stored: Iterable[TableSchema]) -> list[TableDiff]:
     """Compare each table of a design with the stored table of its name."""
     stored_tables = {table.name: table for table in stored}

@@ -25,6 +25,7 @@ from zataku.table.backend.port import (
     Write,
     Written,
 )
+from zataku.table.backend.schema_diff import PlannedChange
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb import reads as read_calls
 from zataku.table.dynamodb import writes as write_calls
@@ -51,7 +52,8 @@ class DynamoBackend:
     """Tables in DynamoDB, or in another service with its protocol.
 
     `metadata_table` names the store's own table: the secret of its cursors, the checkpoints of streams, the usage of
-    access patterns. With `manage` off, no table is created or changed.
+    access patterns. With `manage` off, no table is created or changed; only with `removals` is anything stored deleted
+    to match the design, which errors advise to do by `apply_command`.
     """
 
     def __init__(
@@ -62,6 +64,8 @@ class DynamoBackend:
         random: Random | None = None,
         metadata_table: str = "ZatakuStore",
         manage: bool = True,
+        removals: bool = False,
+        apply_command: str = "zataku store apply",
     ) -> None:
         random = random or Random()
         self._client = client
@@ -70,7 +74,7 @@ class DynamoBackend:
         self._call_lock = CallLock()
         self._schemas: dict[str, TableSchema] = {}
         self._metadata = MetadataTable(client, metadata_table, clock)
-        self._tables = Tables(client, clock, manage=manage)
+        self._tables = Tables(client, clock, manage=manage, removals=removals, apply_command=apply_command)
         self._transactions = write_calls.Transactions(
             client, Retry(random, _LOST_REPLY_RETRIES, clock.sleep), metadata_table
         )
@@ -98,6 +102,15 @@ class DynamoBackend:
                 )
             await self._metadata.start()
             self._schemas.update({table.name: table for table in tables})
+
+    async def plan(self, tables: Sequence[TableSchema]) -> list[PlannedChange]:
+        """The changes that would make the stored tables match the design. Changes nothing."""
+        async with self._call_lock:
+            return await self._tables.plan(tables)
+
+    async def wait_for_indexes(self) -> None:
+        """Wait until the changes that `start` began are complete, index by index."""
+        await self._tables.wait_until_complete()
 
     async def close(self) -> None:
         """Finish the accepted calls and close all connections."""

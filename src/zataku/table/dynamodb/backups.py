@@ -145,7 +145,8 @@ class Backups:
 
     async def _apply_settings(self, table: TableSchema, tags: list[dict[str, str]]) -> None:
         """Set what a restored table lacks: stream, time to live, recovery, protection and tags."""
-        settings = Tables(self._client, self._clock)
+        # The operator has confirmed that everything is replaced; an older backup may have other indexes.
+        settings = Tables(self._client, self._clock, removals=True)
         try:
             await settings.apply([table])
         finally:

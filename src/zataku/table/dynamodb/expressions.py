@@ -54,6 +54,8 @@ class Expressions:
 
     def condition(self, condition: ex.Expression) -> str:
         """A condition or filter."""
+        if isinstance(condition, ex.Within):
+            return self.condition(condition.part)
         if isinstance(condition, ex.All | ex.Either):
             if len(condition.parts) == 1:
                 return self.condition(condition.parts[0])
@@ -64,6 +66,8 @@ class Expressions:
         return self._comparison(condition)
 
     def _part(self, part: ex.Expression) -> str:
+        if isinstance(part, ex.Within):
+            return self._part(part.part)
         text = self.condition(part)
         is_compound = isinstance(part, ex.All | ex.Either) and len(part.parts) > 1
         # NOT binds tighter than AND and OR, and the service refuses parentheses that are not needed twice.

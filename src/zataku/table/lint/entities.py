@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+from zataku.table.backend.errors import DesignError
 from zataku.table.backend.limits import ITEM_BYTES
 from zataku.table.lint.report import Violation
 from zataku.table.schema.analysis.item_size import MaxItemSize, max_item_size
+from zataku.table.schema.declaration_checks import check_ttl
 from zataku.table.schema.table import Table
 
 _FIELDS_IN_MESSAGE = 3
@@ -33,6 +35,18 @@ def item_too_large(table: Table) -> Iterator[Violation]:
                 f"The most is in {_largest_fields(size)}.",
                 "Lower the limits, or give what grows an item of its own.",
             )
+
+
+def missing_ttl(table: Table) -> Iterator[Violation]:
+    """An entity has the attribute that the time to live of its table names.
+
+    Without one nothing ever expires: the name may be that of the field instead of the attribute it is stored as.
+    """
+    try:
+        check_ttl(table)
+    except DesignError as problem:
+        message, _, advice = problem.message.partition(". ")
+        yield Violation(str(table.ttl), f"{message}.", advice)
 
 
 def undocumented(table: Table) -> Iterator[Violation]:

@@ -5,12 +5,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from zataku.table.backend.errors import DesignError
-from zataku.table.lint.entities import item_too_large, undocumented
+from zataku.table.lint.colliding_keys import colliding_keys
+from zataku.table.lint.entities import item_too_large, missing_ttl, undocumented
 from zataku.table.lint.hot_partitions import hot_partition
 from zataku.table.lint.indexes import projection_lacks_field, unfed_index
 from zataku.table.lint.patterns import no_example, unanswerable_pattern, unexpected_entity
 from zataku.table.lint.report import Finding, Report, Rule, Waived
 from zataku.table.lint.unpadded_numbers import unpadded_number
+from zataku.table.lint.writes import failing_write
 from zataku.table.schema.design_notes import Waiver
 from zataku.table.schema.table import Table
 
@@ -26,6 +28,9 @@ RULES: dict[str, Rule] = {
     "hot-partition": hot_partition,
     "unanswerable-pattern": unanswerable_pattern,
     "unexpected-entity": unexpected_entity,
+    "colliding-keys": colliding_keys,
+    "failing-write": failing_write,
+    "missing-ttl": missing_ttl,
     "no-example": no_example,
     "undocumented": undocumented,
 }

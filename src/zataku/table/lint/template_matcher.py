@@ -1,5 +1,6 @@
-"""Whether a key template can render a key, or a key within a range."""
+"""Whether a key template can render a key, a key within a range, or a key of another template."""
 
+from collections import deque
 from collections.abc import Iterable
 from typing import Any, Protocol, TypeAlias
 
@@ -130,3 +131,68 @@ def _matches(pieces: _Pieces, text: str, whole: bool) -> bool:
     if not whole and pieces[0].can_begin_with(text):
         return True
     return any(_matches(pieces[1:], text[count:], whole) for count in pieces[0].match_lengths(text))
+
+
+_Rendering: TypeAlias = tuple[Binding[Any], KeyTemplate]
+_Transitions: TypeAlias = list[list[tuple[frozenset[str], int]]]
+
+
+def common_key(first: _Rendering, second: _Rendering) -> str | None:
+    """The shortest key that both templates can render, or None when there is none.
+
+    Both are walked as automata side by side, over an alphabet with the characters of both and one of every other class.
+    """
+    both = [_pieces(binding, template, loose=False) for binding, template in (first, second)]
+    alphabet = frozenset("0x").union(*(_characters(pieces) for pieces in both))
+    automata = [_automaton(pieces, alphabet) for pieces in both]
+    ends = tuple(len(automaton) - 1 for automaton in automata)
+    reached: dict[tuple[int, int], str] = {(0, 0): ""}
+    waiting = deque(reached)
+    while waiting:
+        states = waiting.popleft()
+        text = reached[states]
+        if states == ends:
+            return text
+        for accepted, left in automata[0][states[0]]:
+            for also_accepted, right in automata[1][states[1]]:
+                shared = accepted & also_accepted
+                if shared and (left, right) not in reached:
+                    reached[left, right] = text + max(shared)
+                    waiting.append((left, right))
+    return None
+
+
+def _characters(pieces: _Pieces) -> set[str]:
+    return {character for piece in pieces if isinstance(piece, _Literals) for text in piece.texts for character in text}
+
+
+def _automaton(pieces: _Pieces, alphabet: frozenset[str]) -> _Transitions:
+    """The states of a template, the last one final, each with the characters that lead on from it."""
+    digits = alphabet & frozenset("0123456789")
+    states: _Transitions = [[]]
+    for piece in pieces:
+        start = len(states) - 1
+        if isinstance(piece, _Literals):
+            chains = [[frozenset(character) for character in text] for text in piece.texts if text]
+        elif isinstance(piece, _Digits):
+            chains = [[digits] * (piece.width or 1)]
+        else:
+            assert isinstance(piece, _Text)
+            chains = [[alphabet - piece.separators]]
+        lasts: list[tuple[int, frozenset[str]]] = []
+        for *chain, last in chains:
+            at = start
+            for accepted in chain:
+                states.append([])
+                states[at].append((accepted, len(states) - 1))
+                at = len(states) - 1
+            lasts.append((at, last))
+        states.append([])
+        end = len(states) - 1
+        for at, accepted in lasts:
+            states[at].append((accepted, end))
+        if isinstance(piece, _Text):
+            states[end].append((alphabet - piece.separators, end))
+        elif isinstance(piece, _Digits) and piece.width is None:
+            states[end].append((digits, end))
+    return states

@@ -41,6 +41,20 @@ def unwrap_annotation(annotation: Any) -> Any:
             return annotation
 
 
+def member_annotation(annotation: Any) -> Any:
+    """The annotation of the members of a list, tuple of any length, or set; None for other types."""
+    plain = unwrap_annotation(annotation)
+    arguments = get_args(plain)
+    if plain in _COLLECTIONS or (get_origin(plain) in _COLLECTIONS and not arguments):
+        return Any
+    if get_origin(plain) not in _COLLECTIONS or (get_origin(plain) is tuple and arguments[1:] != (...,)):
+        return None
+    return arguments[0]
+
+
+_COLLECTIONS = (list, tuple, set, frozenset)
+
+
 def accepts_none(annotation: Any) -> bool:
     """True when the annotation allows None."""
     if get_origin(annotation) is Annotated:
@@ -178,11 +192,14 @@ _CONVERT: dict[type[object], Callable[[Any], Value]] = {
 
 
 def to_msgspec_input(value: Value) -> Any:
-    """The value as msgspec converts it: floats for decimals where they are exact, lists for sets."""
+    """The value as msgspec converts it: floats for decimals where they are exact, lists for sets.
+
+    A field of type float takes the nearest float of any other decimal.
+    """
     kind = cast("type[object]", type(value))
     if kind is Decimal:
         rounded = float(value)
-        return rounded if Decimal(repr(rounded)) == value else str(value)
+        return rounded if Decimal(repr(rounded)) == value else value
     if kind is dict:
         return {name: to_msgspec_input(part) for name, part in value.items()}
     if kind is list or kind is frozenset:

@@ -13,6 +13,7 @@ from zataku.table.schema.key_template import KeyTemplate
 
 if TYPE_CHECKING:
     from zataku.table.schema.entity_bindings import Binding
+    from zataku.table.schema.table import Table
 
 _TYPE_NAMES: dict[KeyType, str] = {"S": "text", "N": "a number", "B": "bytes"}
 
@@ -31,6 +32,16 @@ def check_declaration(binding: "Binding[Any]") -> None:
         _check_template(binding, attribute, template)
     for field in binding.stored:
         _check_field(binding, field)
+
+
+def check_ttl(table: "Table") -> None:
+    """Refuse a time to live that no entity stores: nothing would ever expire. A table without entities may have one."""
+    stored = (field.attribute for binding in table.bindings for field in binding.stored)
+    if table.ttl is not None and table.bindings and table.ttl not in stored:
+        raise DesignError(
+            f"The time to live of {table.name} is {table.ttl}, which no entity stores. Name the attribute as it is "
+            "stored, give an entity such a field, or leave ttl out."
+        )
 
 
 def check_revision_attribute(binding: "Binding[Any]", attribute: str) -> None:
@@ -79,6 +90,11 @@ def _check_field(binding: "Binding[Any]", field: StoredField) -> None:
     key_type = binding.table.key_types.get(field.attribute)
     if key_type is not None and not _fits_key_type(key_type, field.annotation):
         raise DesignError(f"{name} is the key {field.attribute}, so it must be {_TYPE_NAMES[key_type]}.")
+    if field.attribute == binding.table.ttl and not _fits_key_type("N", field.annotation):
+        raise DesignError(
+            f"{name} is stored as {field.attribute}, the time to live of {binding.table.name}, so it must be a number: "
+            "the second since 1970 at which the item expires."
+        )
     if not field.required:
         return
     if accepts_none(field.annotation) and not field.keeps_null:

@@ -30,6 +30,7 @@ from zataku.table.schema.codec import (
 )
 from zataku.table.schema.declaration_checks import check_declaration
 from zataku.table.schema.entity import IN_KEY, Derived, Entity, Key
+from zataku.table.schema.field_bounds import number_limits
 from zataku.table.schema.key_template import KeyTemplate
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ class Binding(Generic[E]):
         self.in_key = {name: field for name, field in self.fields.items() if IN_KEY in field_markers(field.annotation)}
         self.stored = tuple(field for name, field in self.fields.items() if name not in self.in_key)
         check_declaration(self)
+        self.version_limits = number_limits(int if version is None else self.fields[version].annotation)
         self._sources = {name: self.source_of(name) for name in self.in_key}
         # The attributes that a whole entity is read from. Index keys without a field of their own are not among them.
         sources = (attribute for attribute, _ in self._sources.values())
@@ -134,8 +136,16 @@ class Binding(Generic[E]):
                 f"{self.entity.__name__} has no field {name!r}. It has: {names}.", field=name
             ) from None
 
+    def field_value(self, name: str, value: Value) -> object:
+        """The value of a field as an entity has it, from its stored form."""
+        return convert(to_msgspec_input(value), self.fields[name].annotation)
+
     def write_condition(self, condition: ex.Expression | None) -> ex.Expression | None:
         """The condition under which a write may go through."""
+        return condition
+
+    def edit_condition(self, condition: ex.Expression | None) -> ex.Expression | None:
+        """The condition under which an item may be edited, or created by the edits."""
         return condition
 
     # Keys
@@ -271,13 +281,15 @@ class Binding(Generic[E]):
             attribute, template = self._sources.get(name) or self.source_of(name)
             texts = template.parse(item.get(attribute))
             if texts is not None:
-                form[field.attribute] = int(texts[name]) if unwrap_annotation(field.annotation) is int else texts[name]
+                form[field.attribute] = _from_key(texts[name], field.annotation)
         try:
             return convert(form, struct)
         except msgspec.ValidationError as problem:
             key_text = ", ".join(repr(item.get(key.name)) for key in self.table.keys)
             raise ItemUnreadable(
-                f"The item ({key_text}) does not fit {struct.__name__}: {problem}.", key=key_text
+                f"The item ({key_text}) does not fit {struct.__name__}: {problem}.",
+                f"It does not fit {struct.__name__}: {problem}.",
+                key=key_text,
             ) from None
 
     def owns(self, item: Item) -> bool:
@@ -288,6 +300,16 @@ class Binding(Generic[E]):
             template.is_single_field or template.matches(item.get(name))
             for name, template in self.key_templates.items()
         )
+
+
+def _from_key(text: str, annotation: Any) -> str | int:
+    """The value of a slot of a key. A text that is no number is left to the validation of the field."""
+    if unwrap_annotation(annotation) is not int:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def _decoder(entity: type[E]) -> Callable[[bytes], E]:

@@ -7,6 +7,7 @@ The lambda is for the type checker: a misspelt field or a value of another type 
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Generic, TypeVar, cast, get_args, get_origin
 
 from msgspec import Struct
@@ -20,12 +21,14 @@ from zataku.table.schema.codec import (
     field_markers,
     is_empty_set,
     is_numeric,
+    member_annotation,
     stored_fields,
     to_value,
     unwrap_annotation,
     validated,
 )
 from zataku.table.schema.entity import KEPT_NULL, Entity, binding_of
+from zataku.table.schema.field_bounds import FieldEdit, NumberLimits, SizeLimits, number_limits, size_limits
 
 E = TypeVar("E", bound=Entity)
 T = TypeVar("T")
@@ -64,14 +67,15 @@ class Condition(Generic[E]):
 
 
 class Edit(Generic[E]):
-    """One change to an item. `field` is the top-level field it touches."""
+    """One change to an item. `field` is the top-level field it touches, `bounded` what may exceed its limits."""
 
-    __slots__ = ("action", "entity", "field")
+    __slots__ = ("action", "bounded", "entity", "field")
 
-    def __init__(self, entity: type[E], field: str, action: ex.Action) -> None:
+    def __init__(self, entity: type[E], field: str, action: ex.Action, bounded: tuple[FieldEdit, ...] = ()) -> None:
         self.entity = entity
         self.field = field
         self.action = action
+        self.bounded = bounded
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Edit) and (self.entity, self.action) == (other.entity, other.action)  # pyright: ignore[reportUnknownMemberType]
@@ -106,13 +110,23 @@ class Size(Generic[E]):
 class Path(Generic[E, V]):
     """The path to a value of type V inside an entity E."""
 
-    def __init__(self, entity: type[E], route: ex.Route, field: StoredField, annotation: Any, required: bool) -> None:
+    def __init__(
+        self,
+        entity: type[E],
+        route: ex.Route,
+        field: StoredField,
+        annotation: Any,
+        required: bool,
+        container: Any = None,
+    ) -> None:
         self.entity = entity
         self.route = route
         self.field = field
         self.annotation = annotation
         # A required field cannot be removed; a member of a list or map can.
         self.required = required
+        # The annotation of the list or map that the value is a member of.
+        self.container = container
 
     # Conditions
 
@@ -187,52 +201,102 @@ class Path(Generic[E, V]):
         """Store this value. None removes the attribute unless the field is `Nullable`."""
         if (value is None and KEPT_NULL not in field_markers(self.annotation)) or is_empty_set(value):
             return self.remove()
-        return self._edit(ex.Assign(self.route, ex.Literally(self._fitting(value))))
+        return self._edit("set", ex.Assign(self.route, ex.Literally(self._fitting(value))))
 
     def set_if_missing(self, value: V) -> Edit[E]:
         """Store this value unless there is one."""
-        return self._edit(ex.Assign(self.route, ex.IfMissing(self.route, ex.Literally(self._fitting(value)))))
+        new = ex.IfMissing(self.route, ex.Literally(self._fitting(value)))
+        return self._edit("set_if_missing", ex.Assign(self.route, new))
 
     def add(self, by: Numeric) -> Edit[E]:
-        """Add to a number; a missing one counts as 0."""
+        """Add to a number; a missing one counts as 0.
+
+        As with `append`, `prepend`, `include` and `exclude`, the write raises `OutOfBounds` where the result would
+        exceed the limits of the field.
+        """
         if not is_numeric(self.annotation):
             raise WrongType(f"{self.field.name} is not a number, so nothing can be added to it.")
-        return self._edit(ex.Increase(self.route, canonical(by)))
+        number = canonical(by)
+        bounded = self._number_limits.add(self.route, number, self._name)
+        return self._edit("add", ex.Increase(self.route, number), bounded)
 
     def remove(self) -> Edit[E]:
         """Remove the attribute, or the member of its list or map."""
         if self.required:
-            raise BadUpdate(f"{self.entity.__name__}.{self.field.name} cannot be removed: the field is required.")
-        return self._edit(ex.Drop(self.route))
+            raise BadUpdate(f"{self._name} cannot be removed: the field is required.")
+        return self._edit("remove", ex.Drop(self.route))
 
     def append(self: "Path[E, list[T]] | Path[E, tuple[T, ...]]", *values: T) -> Edit[E]:
         """Append values to a list; a missing one counts as empty."""
-        new = ex.Literally(self._fitting(list(values)))
-        return self._edit(ex.Assign(self.route, ex.Joined(ex.IfMissing(self.route, ex.Literally([])), new)))
+        new, bounded = self._appended("append", values)
+        old = ex.IfMissing(self.route, ex.Literally([]))
+        return self._edit("append", ex.Assign(self.route, ex.Joined(old, new)), bounded)
 
     def prepend(self: "Path[E, list[T]] | Path[E, tuple[T, ...]]", *values: T) -> Edit[E]:
         """Insert values at the beginning of a list; a missing one counts as empty."""
-        new = ex.Literally(self._fitting(list(values)))
-        return self._edit(ex.Assign(self.route, ex.Joined(new, ex.IfMissing(self.route, ex.Literally([])))))
+        new, bounded = self._appended("prepend", values)
+        old = ex.IfMissing(self.route, ex.Literally([]))
+        return self._edit("prepend", ex.Assign(self.route, ex.Joined(new, old)), bounded)
 
     def include(self: "Path[E, frozenset[T]] | Path[E, set[T]]", *members: T) -> Edit[E]:
-        """Add members to a set."""
-        return self._edit(ex.Include(self.route, self._members(members)))
+        """Add members to a set. Those that it has already do not count against its limit: see `field_bounds`."""
+        values = self._members(members)
+        bounded = self._size_limits.include(self.route, values, self._name)
+        return self._edit("include", ex.Include(self.route, values), bounded)
 
     def exclude(self: "Path[E, frozenset[T]] | Path[E, set[T]]", *members: T) -> Edit[E]:
-        """Remove members from a set."""
-        return self._edit(ex.Exclude(self.route, self._members(members)))
+        """Remove members from a set. An empty set is removed, which a required field refuses."""
+        values = self._members(members)
+        bounded = self._size_limits.exclude(self.route, values, self.required)
+        return self._edit("exclude", ex.Exclude(self.route, values), bounded)
+
+    def _appended(self, operation: str, values: tuple[object, ...]) -> tuple[ex.Literally, FieldEdit]:
+        """The values as a list, and the growth of the stored one."""
+        new = ex.Literally(self._fitting_members(list(values)))
+        return new, self._size_limits.append(self.route, operation, len(values), self._name)
 
     def _members(self, members: tuple[object, ...]) -> frozenset[Value]:
         if not members:
             raise WrongType(f"Name at least one member for {self.field.name}.")
-        return cast("frozenset[Value]", self._fitting(frozenset(members)))
+        return cast("frozenset[Value]", self._fitting_members(frozenset(members)))
 
     def _fitting(self, value: object) -> Value:
-        return validated(to_value(value), self.annotation, f"{self.entity.__name__}.{self.field.name}")
+        return validated(to_value(value), self.annotation, self._name)
 
-    def _edit(self, action: ex.Action) -> Edit[E]:
-        return Edit(self.entity, self.field.name, action)
+    def _fitting_members(self, members: "list[object] | frozenset[object]") -> Value:
+        """The members of a list or set, each of which fits. How many of them fit depends on the stored ones."""
+        member = member_annotation(self.annotation)
+        if member is None:
+            return self._fitting(members)
+        kind = get_origin(unwrap_annotation(self.annotation)) or unwrap_annotation(self.annotation)
+        if (kind in (set, frozenset)) != isinstance(members, frozenset):
+            raise WrongType(f"{self._name} is no {'set' if isinstance(members, frozenset) else 'list'}.")
+        return validated(to_value(members), list[member], self._name)
+
+    @property
+    def _name(self) -> str:
+        return f"{self.entity.__name__}.{self.field.name}"
+
+    # Computed once: most paths are constants of a module.
+
+    @cached_property
+    def _number_limits(self) -> NumberLimits:
+        return number_limits(self.annotation)
+
+    @cached_property
+    def _size_limits(self) -> SizeLimits:
+        return size_limits(self.annotation)
+
+    @cached_property
+    def _container_limits(self) -> SizeLimits | None:
+        return None if self.container is None else size_limits(self.container)
+
+    def _edit(self, operation: str, action: ex.Action, bounded: FieldEdit | None = None) -> Edit[E]:
+        edits = () if bounded is None else (bounded,)
+        if self._container_limits is not None:
+            removes = isinstance(action, ex.Drop | ex.Exclude)
+            edits = (*edits, self._container_limits.change_member(self.route, operation, removes))
+        return Edit(self.entity, self.field.name, action, edits)
 
 
 def path(entity: type[E], at: Callable[[E], V]) -> Path[E, V]:
@@ -243,7 +307,7 @@ def path(entity: type[E], at: Callable[[E], V]) -> Path[E, V]:
         raise UnknownAttribute(f"The lambda must name a field of {entity.__name__}, such as `lambda game: game.name`.")
     if named.field.name in binding_of(entity).in_key:
         raise UnknownAttribute(f"{entity.__name__}.{named.field.name} is stored inside a key only.")
-    return Path(entity, named.route, named.field, named.annotation, named.required)
+    return Path(entity, named.route, named.field, named.annotation, named.required, named.container)
 
 
 def some(value: T | None) -> T:
@@ -252,12 +316,17 @@ def some(value: T | None) -> T:
 
 
 class _NamedPath(Struct, frozen=True):
-    """The path that a lambda has named so far: route, top-level field, type, and whether the field is required."""
+    """The path that a lambda has named so far.
+
+    It has the route, the top-level field, the type, whether the field is required, and for a member the type of its
+    list or map.
+    """
 
     route: ex.Route
     field: StoredField | None
     annotation: Any
     required: bool = False
+    container: Any = None
 
     @property
     def text(self) -> str:
@@ -289,12 +358,23 @@ class _Placeholder:
 
     def __getitem__(self, at: int | str) -> "_Placeholder":
         here = self._named
-        inner = get_args(unwrap_annotation(here.annotation))
+        container = unwrap_annotation(here.annotation)
+        inner = get_args(container)
         containers = (dict,) if isinstance(at, str) else (list, tuple)
-        if get_origin(unwrap_annotation(here.annotation)) not in containers:
+        if get_origin(container) not in containers:
             raise UnknownAttribute(f"{here.text} has no member {at!r}.")
-        annotation = inner[1] if isinstance(at, str) else inner[0]
-        return _Placeholder(_NamedPath((*here.route, at), here.field, annotation, required=False))
+        route, required = (*here.route, at), False
+        if isinstance(at, str):
+            validated(at, inner[0], f"The name {at!r} in {here.text}")
+            annotation = inner[1]
+        elif member_annotation(here.annotation) is None:
+            # A tuple with a type for each position: all of them are required.
+            if not 0 <= at < len(inner):
+                raise UnknownAttribute(f"{here.text} has no position {at}. It has 0 to {len(inner) - 1}.")
+            annotation, required = inner[at], True
+        else:
+            annotation = inner[0]
+        return _Placeholder(_NamedPath(route, here.field, annotation, required, here.annotation))
 
 
 __all__ = ["Condition", "Edit", "Path", "Size", "path", "some"]

@@ -69,6 +69,10 @@ class Update(_AtKey[E], frozen=True):
     when: Condition[E] | None = None
 
 
+class Upsert(Update[E], frozen=True):
+    """Change fields of an item, or create it from the changes."""
+
+
 class Delete(_AtKey[E], frozen=True):
     """Delete an item."""
 
@@ -85,7 +89,7 @@ class CheckAbsent(_AtKey[E], frozen=True):
     """Require that no such item exists."""
 
 
-Step: TypeAlias = Put[E] | Save[E] | Update[E] | Delete[E] | Check[E] | CheckAbsent[E]
+Step: TypeAlias = Put[E] | Save[E] | Update[E] | Upsert[E] | Delete[E] | Check[E] | CheckAbsent[E]
 """One item of a plan: the write, and its condition."""
 
 
@@ -102,6 +106,11 @@ def save(entity: E, *, was: E) -> Save[E]:
 def update(key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> Update[E]:
     """Change fields of an existing item."""
     return Update(key, edits, when)
+
+
+def upsert(key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> Upsert[E]:
+    """Change fields of an item, or create it from the changes; `when` is about an item that exists."""
+    return Upsert(key, edits, when)
 
 
 def delete(key: Key[E], *, when: Condition[E] | None = None) -> Delete[E]:

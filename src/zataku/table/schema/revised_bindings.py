@@ -66,6 +66,10 @@ class RevisedBinding(Binding[E]):
         """
         return self._not_newer if condition is None else ex.All((condition, self._is_current))
 
+    def edit_condition(self, condition: ex.Expression | None) -> ex.Expression:
+        """The condition of an upsert: an item that exists is of the current revision."""
+        return self._is_current if condition is None else ex.All((condition, self._is_current))
+
     def encode(self, entity: E) -> Item:
         """The whole item with its revision; an item of the first revision has no such attribute."""
         item = super().encode(entity)

@@ -27,6 +27,7 @@ from zataku.table.schema.access_pattern import (
 )
 from zataku.table.schema.alarm import Alarm, check_alarms
 from zataku.table.schema.codec import field_markers, stored_fields
+from zataku.table.schema.declaration_checks import check_ttl
 from zataku.table.schema.design_notes import Budget, Waiver
 from zataku.table.schema.entity import IN_KEY, Entity, Key, View, binding_of, bindings
 from zataku.table.schema.entity_bindings import Binding
@@ -343,7 +344,8 @@ RequiredCapability = Literal["transactions", "streams", "ttl", "local-indexes"]
 
 
 def required_capabilities(table: Table) -> frozenset[RequiredCapability]:
-    """The capabilities that a store needs to run this table."""
+    """The capabilities that a store needs to run this table; refuses a table that is not declared completely."""
+    check_ttl(table)
     required: set[RequiredCapability] = set()
     if table.transactions:
         required.add("transactions")

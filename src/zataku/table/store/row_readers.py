@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zataku.table.backend import expression as ex
-from zataku.table.backend.errors import DesignError, ItemUnreadable
+from zataku.table.backend.errors import DesignError, ItemUnreadable, UnreadableItem, WrittenUnreadable
 from zataku.table.backend.values import Item, unpack_row
 from zataku.table.schema.codec import stored_fields
 from zataku.table.schema.entity import Entity, View, binding_of
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound=Entity | View)
 Reader = Callable[["Row"], Any]
 RowsReader = Callable[["list[Row]"], list[Any]]
+Report = Callable[[UnreadableItem], object]
+"""Receives the items that do not fit their entity, which a read then leaves out."""
 
 
 def reader_for(table: "Table", returns: tuple[type[Any], ...], held: tuple[str, ...] | None = None) -> Reader:
@@ -74,8 +76,47 @@ def binding_for_item(bindings: Iterable[Binding[Any]], item: Item) -> Binding[An
     for binding in bindings:
         if binding.owns(item):
             return binding
-    names = ", ".join(binding.entity.__name__ for binding in bindings)
-    raise ItemUnreadable(f"An item is none of {names}: { ({name: item[name] for name in list(item)[:4]}) }.")
+    kinds = list(bindings)
+    reason = f"It is none of {', '.join(binding.entity.__name__ for binding in kinds)}"
+    key_text = ", ".join(repr(item.get(key.name)) for binding in kinds[:1] for key in binding.table.keys)
+    raise ItemUnreadable(f"The item ({key_text}) does not fit its table: {reason}.", f"{reason}.", key=key_text)
+
+
+def decode_item(table: "Table", decode: Callable[["Row"], R], row: "Row") -> R:
+    """The row as `decode` returns it. An `ItemUnreadable` has the item as it is stored."""
+    try:
+        return decode(row)
+    except ItemUnreadable as problem:
+        problem.unreadable = unreadable_item(table, row, problem)
+        raise
+
+
+def decode_written(table: "Table", decode: Callable[["Row"], R], row: "Row") -> R:
+    """The new state that an update returned."""
+    try:
+        return decode(row)
+    except ItemUnreadable as problem:
+        written = WrittenUnreadable(f"The update was written. {problem.message}", problem.reason, **problem.details)
+        written.unreadable = unreadable_item(table, row, problem)
+        raise written from None
+
+
+def item_or_problem(table: "Table", row: "Row | None") -> Entity | UnreadableItem | None:
+    """The entity of a row, of any kind that the table holds, or the report that it does not fit one."""
+    if row is None:
+        return None
+    try:
+        return reader_for(table, tuple(binding.entity for binding in table.bindings))(row)
+    except ItemUnreadable as problem:
+        return unreadable_item(table, row, problem)
+
+
+def unreadable_item(table: "Table", row: "Row", problem: ItemUnreadable) -> UnreadableItem:
+    """A report of a row that could not be decoded."""
+    item = unpack_row(row)
+    kind = next((binding.entity.__name__ for binding in table.bindings if binding.owns(item)), None)
+    key = {key.name: item.get(key.name) for key in table.keys}
+    return UnreadableItem(table.name, key, kind, problem.reason, item)
 
 
 def upgrade_reader_for(table: "Table", returns: tuple[type[Any], ...]) -> Callable[["Row"], Item] | None:
@@ -128,6 +169,8 @@ def attributes_of(
             names.update(dict.fromkeys(binding.attributes))
             continue
         names.update(dict.fromkeys(map(binding.attribute_of, stored_fields(kind))))
+    # Keys are part of every index, and name an item that cannot be read.
+    names.update(dict.fromkeys(key.name for key in (*table.keys, *(index.keys if index is not None else ()))))
     if revised and index is not None:
         names.update(dict.fromkeys(sorted(table.schema().projected(index) or ())))
     return tuple(names)

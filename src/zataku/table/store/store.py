@@ -3,16 +3,24 @@
 It promises what Amazon DynamoDB promises and no more, so that a system written against it runs on either backend.
 
 - **Durability.** When a write returns, it is on disk (or in DynamoDB); a crash right after loses nothing.
-- **Atomicity.** A write that raises has changed nothing, with one exception: `ResultUnknown` means that the reply was
-  lost and the write may or may not have happened. Read before continuing.
+- **Atomicity.** A write that raises has changed nothing, with two exceptions: `ResultUnknown` means that the reply was
+  lost and the write may or may not have happened: read before continuing. `WrittenUnreadable` means that an update was
+  written to an item that did not fit its entity before, and still does not.
+- **Bounds.** No write stores a value that its field refuses. Values are validated before the write; the limits of a
+  field that is edited in place (`add`, `append`, `include` ...) are part of the condition of the write, which raises
+  `OutOfBounds`.
+- **Foreign items.** An item that does not fit its entity, written by another program or damaged, raises
+  `ItemUnreadable`, which names it. A page ends before such an item; the page that would begin with it raises the
+  error, whose `cursor` continues after it. With `unreadable`, a function, reads pass such items to it and leave them
+  out. The `current` of a failed condition is then an `UnreadableItem`.
 - **Consistency.** Reads are eventually consistent by default and may miss recent writes. A strong read sees every write
   acknowledged before it began. A global index has no strong reads.
 - **Order.** A page is sorted by its sort key: strings by UTF-8 bytes, numbers by value, bytes by value. The order of
   items with equal index sort keys is stable but unspecified.
-- **Time to live.** An expired item is invisible to reads, and absent for `if_absent`, `update` and the checks of a
-  transaction, even before a sweep deletes it; the stream reports a put over it as MODIFY. Other conditions, `save`,
-  `delete` and the `current` of a failed condition still see it. Views and counts on an index that does not project the
-  TTL attribute, or has it as a key, include it until it is swept.
+- **Time to live.** An expired item is invisible to reads, and absent for `if_absent`, `update`, `upsert` and the
+  checks of a transaction, even before a sweep deletes it; the stream reports a put over it as MODIFY. Other
+  conditions, `save`, `delete` and the `current` of a failed condition still see it. Views and counts on an index that
+  does not project the TTL attribute, or has it as a key, include it until it is swept.
 - **Revisions.** An item of an earlier revision of its entity is read in the current shape, and upgraded in place before
   a write evaluates or edits it, which the stream reports as MODIFY. An item of a later revision raises
   `ItemUnreadable` and stays unchanged. An index keeps old items under their old keys until `migrate` has run.
@@ -27,37 +35,29 @@ from functools import partial
 from os import PathLike, fspath
 from random import Random
 from types import TracebackType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from zataku.clock import Clock, SystemClock
 from zataku.table.backend.cost import ConsumedCapacity
-from zataku.table.backend.errors import ConditionFailed, DesignError, LacksCapability, TableError, TooManyItems
+from zataku.table.backend.errors import DesignError, ItemUnreadable, LacksCapability, TableError, TooManyItems
 from zataku.table.backend.limits import TRANSACTION_ITEMS
-from zataku.table.backend.port import (
-    Backend,
-    GetItem,
-    IndexState,
-    Progress,
-    Row,
-    ScanItems,
-    Write,
-    Written,
-)
+from zataku.table.backend.port import Backend, GetItem, IndexState, Progress, Row, Written
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.schema.access_pattern import Query
 from zataku.table.schema.entity import Entity, Key, View, binding_of
 from zataku.table.schema.field_path import Condition, Edit
 from zataku.table.schema.plan import Plan
 from zataku.table.schema.table import Index, Table, required_capabilities
-from zataku.table.store import write_requests
+from zataku.table.store import upsert_requests, write_requests
 from zataku.table.store.batch import Batches
 from zataku.table.store.capacity_meter import Meter, MeteredCalls
-from zataku.table.store.item_upgrade import ItemUpgrader, find_outdated
+from zataku.table.store.conditional_writes import ConditionalWrites
+from zataku.table.store.item_upgrade import ItemUpgrader
 from zataku.table.store.paging import Page, Paging
 from zataku.table.store.permissions import Permissions
 from zataku.table.store.restricted_backend import RestrictedBackend
 from zataku.table.store.retry import Retry
-from zataku.table.store.row_readers import is_expired, reader_for
+from zataku.table.store.row_readers import Report, decode_item, decode_written, is_expired
 from zataku.table.store.stream import Stream
 from zataku.table.store.transaction import Transaction, execute_plan
 
@@ -92,6 +92,7 @@ class Store:
         self._secret = secret
         self._batches = Batches(backend, self.calls)
         self.upgrader = ItemUpgrader(backend, self.calls)
+        self.writes = ConditionalWrites(backend, self.calls, self.upgrader)
         self._expiring = any(table.ttl is not None for table in tables)
         self._paging = Paging(backend, self.calls, self.clock, secret, self.schema)
 
@@ -176,10 +177,7 @@ class Store:
         read = GetItem(self.schema(binding.table), (key.pk, key.sk), strong or key.strong)
         label = key.pattern or f"{binding.table.name}.get {key.entity.__name__}"
         row = await self.calls(label, partial(self.backend.get, read))
-        if row is None:
-            return None
-        entity = binding.decode(row)
-        return None if self._expiring and is_expired(entity, self.clock.now()) else entity
+        return self._entity(key, row)
 
     async def get_many(self, keys: Sequence[Key[E]], *, strong: bool = False) -> list[E | None]:
         """Any number of items in the order of their keys, None for an absent one. Not atomic: see `snapshot`."""
@@ -199,18 +197,20 @@ class Store:
         rows = dict(zip(unique, results, strict=True))
         return [self._entity(key, rows[key]) for key in keys]
 
-    async def page(self, query: Query[R], *, limit: int = 50, after: str | None = None) -> Page[R]:
+    async def page(
+        self, query: Query[R], *, limit: int = 50, after: str | None = None, unreadable: Report | None = None
+    ) -> Page[R]:
         """The next `limit` results after a cursor.
 
         A page with a cursor may hold fewer results, or none, where a filter or expiry excludes many; a full last page
         may have a cursor to an empty one. A cursor is valid for the same query only, in every process that shares the
         secret, and does not expire.
         """
-        return await self._paging.page(query, limit, after)
+        return await self._paging.page(query, limit, after, unreadable)
 
-    def each(self, query: Query[R]) -> AsyncIterator[R]:
+    def each(self, query: Query[R], *, unreadable: Report | None = None) -> AsyncIterator[R]:
         """Iterate over all results of a query, reading a page at a time."""
-        return self._paging.each(query)
+        return self._paging.each(query, unreadable)
 
     async def first(self, query: Query[R]) -> R | None:
         """The first result of a query, or None."""
@@ -225,33 +225,27 @@ class Store:
         """Number of items that the query matches. All of them are read and charged."""
         return await self._paging.count(query)
 
-    async def scan(self, table: Table, *, segment: int = 0, segments: int = 1) -> AsyncIterator[Entity]:
+    def scan(
+        self, table: Table, *, segment: int = 0, segments: int = 1, unreadable: Report | None = None
+    ) -> AsyncIterator[Entity]:
         """Iterate over a table, for jobs: unordered, eventually consistent. Parallel workers take one segment each."""
-        schema, start = self.schema(table), None
-        while True:
-            read = ScanItems(schema, start=start, segment=segment, segments=segments)
-            rows = await self.calls(f"{table.name}.scan", partial(self.backend.scan, read))
-            for row in rows.rows:
-                entity = self.decode_row(table, row)
-                if not is_expired(entity, self.clock.now()):
-                    yield entity
-            start = rows.resume
-            if start is None:
-                return
+        return self._paging.scan(table, segment, segments, unreadable)
 
-    def scan_index(self, index: Index, kind: type[R], *, segment: int = 0, segments: int = 1) -> AsyncIterator[R]:
+    def scan_index(
+        self, index: Index, kind: type[R], *, segment: int = 0, segments: int = 1, unreadable: Report | None = None
+    ) -> AsyncIterator[R]:
         """Iterate over an index that holds one kind of item, for jobs: unordered, eventually consistent.
 
         A sparse index costs only what it holds, however large its table is.
         """
-        return self._paging.scan_index(index, kind, segment, segments)
+        return self._paging.scan_index(index, kind, segment, segments, unreadable)
 
     # Writing
 
     async def put(self, entity: E, *, when: Condition[E] | None = None, if_absent: bool = False) -> E:
         """Write a whole item; `if_absent` never replaces one. Raises `ConditionFailed` with the current item."""
         write = write_requests.put(self.schema_of(type(entity)), entity, when, if_absent, self.clock.now())
-        await self._write("put", type(entity), write)
+        await self.writes("put", type(entity), write)
         return entity
 
     async def save(self, entity: E, *, was: E) -> E:
@@ -262,24 +256,36 @@ class Store:
         """
         entity, write = write_requests.save(self.schema_of(type(entity)), entity, was)
         if write is not None:
-            await self._write("save", type(entity), write)
+            await self.writes("save", type(entity), write)
         return entity
 
     async def update(self, key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> E:
         """Edit an existing item without reading it first; returns the new state.
 
-        Index keys that depend on the edits are recomputed. Raises `StaleIndexKey` when one cannot be computed, and
-        `ConditionFailed` when the item is absent or expired.
+        Index keys that depend on the edits are recomputed. Raises `StaleIndexKey` when one cannot be computed,
+        `ConditionFailed` when the item is absent or expired, and `OutOfBounds` when the item meets the condition but
+        an edit would take a field out of its bounds.
         """
         write = write_requests.update(self.schema_of(key.entity), key, edits, when, self.clock.now())
-        written = await self._write("update", key.entity, write)
-        assert written.new is not None
-        return binding_of(key.entity).decode(written.new)
+        return _new_state(key, await self.writes("update", key.entity, write))
+
+    async def upsert(self, key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> E:
+        """Edit an item, or create it from the edits when it is absent or expired; returns the new state.
+
+        Every field without a default must be set, by `set`, `set_if_missing`, `add`, `append` or `include`: `BadUpdate`
+        names those that are not. `when` is about an item that exists. The other errors are those of `update`.
+        """
+        now = self.clock.now()
+        write = upsert_requests.upsert(self.schema_of(key.entity), key, edits, when, now)
+        return _new_state(key, await self.writes.upsert(key.entity, write, now))
 
     async def delete(self, key: Key[E], *, when: Condition[E] | None = None) -> E | None:
-        """Delete an item and return it; None, without an error, when there was none."""
-        written = await self._write("delete", key.entity, write_requests.delete(self.schema_of(key.entity), key, when))
-        return None if written.old is None else binding_of(key.entity).decode(written.old)
+        """Delete an item and return it; None when there was none, or it did not fit its entity."""
+        written = await self.writes("delete", key.entity, write_requests.delete(self.schema_of(key.entity), key, when))
+        try:
+            return None if written.old is None else binding_of(key.entity).decode(written.old)
+        except ItemUnreadable:
+            return None
 
     async def write_many(self, *, put: Iterable[Entity] = (), delete: Iterable[Key[Any]] = ()) -> None:
         """Write and delete any number of items, not atomically: a failure leaves earlier writes in place.
@@ -363,31 +369,18 @@ class Store:
         if usage:
             await self.backend.add_usage(usage)
 
-    # For transactions and streams
-
-    def decode_row(self, table: Table, row: Row) -> Entity:
-        """The entity of a row, of any kind that the table holds."""
-        return reader_for(table, tuple(binding.entity for binding in table.bindings))(row)
-
     def _entity(self, key: Key[E], row: Row | None) -> E | None:
         if row is None:
             return None
-        entity = binding_of(key.entity).decode(row)
+        binding = binding_of(key.entity)
+        entity = decode_item(binding.table, binding.decode, row)
         return None if self._expiring and is_expired(entity, self.clock.now()) else entity
 
-    async def _write(self, operation: str, entity: type[Entity], write: Write) -> Written:
-        binding, attempts = binding_of(entity), 0
-        label = f"{binding.table.name}.{operation} {entity.__name__}"
-        while True:
-            try:
-                return await self.calls(label, partial(self.backend.write, write))
-            except ConditionFailed as error:
-                row, attempts = cast("Row | None", error.current), attempts + 1
-                outdated = find_outdated(binding, write, row)
-                if outdated is None:
-                    current = None if row is None else self.decode_row(binding.table, row)
-                    raise ConditionFailed(error.message, current, **error.details) from None
-            await self.upgrader.upgrade_all([outdated], attempts)
+
+def _new_state(key: Key[E], written: Written) -> E:
+    assert written.new is not None
+    binding = binding_of(key.entity)
+    return decode_written(binding.table, binding.decode, written.new)
 
 
 def _label(operation: str, entities: Sequence[type[Entity]]) -> str:

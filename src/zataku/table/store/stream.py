@@ -3,10 +3,13 @@
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from zataku.table.backend.errors import UnreadableItem
 from zataku.table.backend.port import RawChange, Row
-from zataku.table.backend.values import KeyValue
+from zataku.table.backend.values import Item, KeyValue, unpack_row
 from zataku.table.schema.entity import Entity
+from zataku.table.store.row_readers import item_or_problem
 
 if TYPE_CHECKING:
     from zataku.table.schema.table import Table
@@ -14,7 +17,11 @@ if TYPE_CHECKING:
 
 
 class Change(Struct, frozen=True):
-    """One change of an item: its key attributes, and its states before and after as far as the stream holds them."""
+    """One change of an item: its key attributes, and its states before and after as far as the stream holds them.
+
+    Where a state does not fit its entity, `problem` says why. That state is None, and `raw_old` and `raw_new` are the
+    states as they are stored.
+    """
 
     kind: Literal["INSERT", "MODIFY", "REMOVE"]
     at: float
@@ -23,6 +30,9 @@ class Change(Struct, frozen=True):
     expired: bool
     position: str
     keys: dict[str, KeyValue]
+    problem: str | None = None
+    raw_old: Item | None = None
+    raw_new: Item | None = None
 
 
 class Stream:
@@ -54,9 +64,15 @@ class Stream:
         await self._store.backend.forget(self._store.schema(self._table), self._consumer)
 
     def _change(self, raw: RawChange) -> Change:
-        return Change(
-            raw.kind, raw.at, self._entity(raw.old), self._entity(raw.new), raw.expired, raw.position, raw.keys
-        )
+        (old, old_problem), (new, new_problem) = self._entity(raw.old), self._entity(raw.new)
+        change = Change(raw.kind, raw.at, old, new, raw.expired, raw.position, raw.keys)
+        problem = new_problem or old_problem
+        if problem is None:
+            return change
+        images = [None if row is None else unpack_row(row) for row in (raw.old, raw.new)]
+        return replace(change, problem=problem, raw_old=images[0], raw_new=images[1])
 
-    def _entity(self, row: Row | None) -> Entity | None:
-        return None if row is None else self._store.decode_row(self._table, row)
+    def _entity(self, row: Row | None) -> tuple[Entity | None, str | None]:
+        """The entity of a row and the problem with it, of which one is None."""
+        current = item_or_problem(self._table, row)
+        return (None, current.reason) if isinstance(current, UnreadableItem) else (current, None)

@@ -1,20 +1,21 @@
 """Transactions, and the execution of plans: one conditional write, or one transaction."""
 
-from collections.abc import Sequence
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from zataku.table.backend.errors import BadInput, Reason, TooManyItems, TransactionCancelled
 from zataku.table.backend.limits import TRANSACTION_ITEMS
-from zataku.table.backend.port import Row, TransactWrite
+from zataku.table.backend.port import DeleteItem, Row, TransactWrite, UpdateItem
 from zataku.table.backend.validation import check_token
 from zataku.table.schema.entity import Entity, Key, binding_of
 from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.field_path import Condition, Edit
-from zataku.table.schema.plan import Check, CheckAbsent, Delete, Plan, Put, Save, Step, Update
-from zataku.table.store import write_requests
+from zataku.table.schema.plan import Check, CheckAbsent, Delete, Plan, Put, Save, Step, Update, Upsert
+from zataku.table.store import upsert_requests, write_requests
+from zataku.table.store.conditional_writes import cancellation_of
 from zataku.table.store.item_upgrade import OutdatedItem, find_outdated
+from zataku.table.store.upsert_requests import expired_deletion
 
 if TYPE_CHECKING:
     from zataku.table.store.store import Store
@@ -32,6 +33,8 @@ class Transaction:
         self._now = now
         self._writes: list[TransactWrite] = []
         self._bindings: list[Binding[Any]] = []
+        # The positions of upserts among the writes.
+        self._upserts: set[int] = set()
         self._open = False
 
     async def __aenter__(self) -> "Transaction":
@@ -65,6 +68,12 @@ class Transaction:
         request = write_requests.update(self._store.schema_of(key.entity), key, edits, when, self._now)
         self._add(key.entity, request)
 
+    def upsert(self, key: Key[E], *edits: Edit[E], when: Condition[E] | None = None) -> None:
+        """Edit an item, or create it from the edits."""
+        request = upsert_requests.upsert(self._store.schema_of(key.entity), key, edits, when, self._now)
+        self._upserts.add(len(self._writes))
+        self._add(key.entity, request)
+
     def delete(self, key: Key[E], *, when: Condition[E] | None = None) -> None:
         """Delete an item."""
         self._add(key.entity, write_requests.delete(self._store.schema_of(key.entity), key, when))
@@ -95,38 +104,33 @@ class Transaction:
                     repeatable=token is not None,
                 )
             except TransactionCancelled as cancelled:
-                outdated = self._outdated(cancelled.reasons)
+                removable = [self._obstacle(at, reason) for at, reason in enumerate(cancelled.reasons)]
                 reasons = [
-                    Reason() if item else reason for item, reason in zip(outdated, cancelled.reasons, strict=True)
+                    Reason() if item else reason for item, reason in zip(removable, cancelled.reasons, strict=True)
                 ]
-                # Repeated when only old items, and perhaps concurrent writers, made it fail.
-                if not any(outdated) or not {reason.code for reason in reasons} <= {None, "conflict", "throttled"}:
-                    decoded = self._decoded(reasons)
-                    raise TransactionCancelled(cancelled.message, decoded, **cancelled.details) from None
+                # Repeated when only old or expired items, and perhaps concurrent writers, made it fail.
+                if not any(removable) or not {reason.code for reason in reasons} <= {None, "conflict", "throttled"}:
+                    raise cancellation_of(self._bindings, self._writes, reasons) from None
             attempts += 1
-            await store.upgrader.upgrade_all([item for item in outdated if item is not None], attempts)
+            outdated = [item for item in removable if isinstance(item, OutdatedItem)]
+            await store.upgrader.upgrade_all(outdated, attempts)
+            expired = [item for item in removable if isinstance(item, DeleteItem)]
+            await store.writes.delete_expired(self._label(), expired)
 
-    def _outdated(self, reasons: Sequence[Reason]) -> list[OutdatedItem | None]:
-        """For each write the old item that made it fail."""
-        return [
-            find_outdated(binding, write, cast("Row | None", reason.current))
-            if reason.code == "condition_failed"
-            else None
-            for binding, write, reason in zip(self._bindings, self._writes, reasons, strict=True)
-        ]
+    def _obstacle(self, position: int, reason: Reason) -> OutdatedItem | DeleteItem | None:
+        """What alone made a write fail: an item of an earlier revision, or an expired one that it would replace."""
+        if reason.code != "condition_failed":
+            return None
+        write, row = self._writes[position], cast("Row | None", reason.current)
+        if position in self._upserts and isinstance(write, UpdateItem):
+            deletion = expired_deletion(write, row, self._now)
+            if deletion is not None:
+                return deletion
+        return find_outdated(self._bindings[position], write, row)
 
     def _label(self) -> str:
         kinds = sorted({binding.entity.__name__ for binding in self._bindings})
         return f"{self._bindings[0].table.name}.transact {' + '.join(kinds)}"
-
-    def _decoded(self, reasons: Sequence[Reason]) -> list[Reason]:
-        """The reasons with entities instead of stored rows."""
-        decoded: list[Reason] = []
-        for binding, reason in zip(self._bindings, reasons, strict=True):
-            row = cast("Row | None", reason.current)
-            current = None if row is None else self._store.decode_row(binding.table, row)
-            decoded.append(Reason(reason.code, reason.message, current))
-        return decoded
 
 
 async def execute_plan(store: "Store", plan: Plan[E], token: str | None, at: float | None) -> E | None:
@@ -145,6 +149,8 @@ async def _execute_step(store: "Store", step: Step[E]) -> E | None:
             return await store.put(step.entity, when=step.when, if_absent=step.if_absent)
         case Save():
             return await store.save(step.entity, was=step.was)
+        case Upsert():
+            return await store.upsert(step.key, *step.edits, when=step.when)
         case Update():
             return await store.update(step.key, *step.edits, when=step.when)
         case Delete():
@@ -160,6 +166,8 @@ def _add(tx: Transaction, step: Step[Any]) -> Any:
             return step.entity
         case Save():
             return tx.save(step.entity, was=step.was)
+        case Upsert():
+            tx.upsert(step.key, *step.edits, when=step.when)
         case Update():
             tx.update(step.key, *step.edits, when=step.when)
         case Delete():

@@ -1,6 +1,7 @@
 """Typed writes compiled to backend requests, with every index key that depends on a change recomputed."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 from msgspec.structs import replace
@@ -11,14 +12,17 @@ from zataku.table.backend.errors import BadInput, BadKey, BadUpdate, StaleIndexK
 from zataku.table.backend.port import CheckItem, DeleteItem, ItemKey, PutItem, UpdateItem
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Item
-from zataku.table.schema.entity import Entity, Key, binding_of
+from zataku.table.schema.codec import validated
+from zataku.table.schema.entity import Derived, Entity, Key, binding_of
 from zataku.table.schema.entity_bindings import Binding
+from zataku.table.schema.field_bounds import bound_conditions
 from zataku.table.schema.field_path import Condition, Edit
 from zataku.table.schema.key_template import KeyTemplate
 
 E = TypeVar("E", bound=Entity)
 
-_UNKNOWN: Any = object()
+# The value of a field that only the stored item has.
+UNKNOWN: Any = object()
 
 
 def absent(schema: TableSchema, now: float) -> ex.Expression:
@@ -47,7 +51,8 @@ def item_key(key: Key[Any]) -> ItemKey:
     return key.pk, key.sk
 
 
-def _condition_of(entity: type[E], when: Condition[E] | None) -> ex.Expression | None:
+def condition_of(entity: type[E], when: Condition[E] | None) -> ex.Expression | None:
+    """The expression of a condition, which must be about this kind of item."""
     if when is None:
         return None
     if when.entity is not entity:
@@ -57,7 +62,7 @@ def _condition_of(entity: type[E], when: Condition[E] | None) -> ex.Expression |
 
 def put(schema: TableSchema, entity: E, when: Condition[E] | None, if_absent: bool, now: float) -> PutItem:
     """Request that writes the whole entity."""
-    condition = _condition_of(type(entity), when)
+    condition = condition_of(type(entity), when)
     if if_absent:
         condition = ex.both(absent(schema, now), condition)
     binding = binding_of(type(entity))
@@ -66,7 +71,7 @@ def put(schema: TableSchema, entity: E, when: Condition[E] | None, if_absent: bo
 
 def delete(schema: TableSchema, key: Key[E], when: Condition[E] | None) -> DeleteItem:
     """Request that deletes the item."""
-    return DeleteItem(schema, item_key(key), binding_of(key.entity).write_condition(_condition_of(key.entity, when)))
+    return DeleteItem(schema, item_key(key), binding_of(key.entity).write_condition(condition_of(key.entity, when)))
 
 
 def batched_put(schema: TableSchema, entity: Entity) -> PutItem:
@@ -81,7 +86,7 @@ def batched_delete(schema: TableSchema, key: Key[Any]) -> DeleteItem:
 
 def check(schema: TableSchema, key: Key[E], when: Condition[E] | None, now: float) -> CheckItem:
     """Request that requires the item to exist, and to meet the condition if any."""
-    condition = binding_of(key.entity).write_condition(ex.both(alive(schema, now), _condition_of(key.entity, when)))
+    condition = binding_of(key.entity).write_condition(ex.both(alive(schema, now), condition_of(key.entity, when)))
     assert condition is not None
     return CheckItem(schema, item_key(key), condition)
 
@@ -100,18 +105,39 @@ def update(
     if not edits:
         raise BadUpdate("An update needs at least one edit. Give one.")
     binding = binding_of(key.entity)
-    actions = [_checked(binding, edit) for edit in edits]
-    changed = {edit.field: _value_after(edit.action) for edit in edits}
+    actions = [checked_action(binding, edit) for edit in edits]
+    changed = {edit.field: value_after(edit.action) for edit in edits}
     for attribute, template, sources in binding.dependent_index_keys:
         if not sources.isdisjoint(changed):
             actions.append(_index_key(binding, attribute, template, key, changed))
-    if binding.version is not None and binding.version not in changed:
-        actions.append(ex.Increase((binding.fields[binding.version].attribute,), 1))
-    condition = ex.both(alive(schema, now), _condition_of(key.entity, when))
+    actions += version_actions(binding, changed)
+    condition = ex.both(alive(schema, now), condition_of(key.entity, when))
+    condition = ex.both(condition, bounds_of(binding, edits))
     return UpdateItem(schema, item_key(key), tuple(actions), binding.write_condition(condition))
 
 
-def _checked(binding: Binding[E], edit: Edit[E]) -> ex.Action:
+def version_actions(binding: Binding[E], changed: Collection[str]) -> list[ex.Action]:
+    """The action that counts the version, unless an edit sets it."""
+    if binding.version is None or binding.version in changed:
+        return []
+    return [ex.Increase((binding.fields[binding.version].attribute,), 1)]
+
+
+def bounds_of(binding: Binding[E], edits: Sequence[Edit[E]]) -> ex.Expression | None:
+    """Condition that no edit takes a field out of its bounds, nor counting takes the version."""
+    bounded = [(edit.field, part) for edit in edits for part in edit.bounded]
+    if binding.version is not None and all(edit.field != binding.version for edit in edits):
+        field = binding.fields[binding.version]
+        limited = binding.version_limits.add((field.attribute,), 1, field.name)
+        bounded += [(field.name, limited)] if limited is not None else []
+    condition: ex.Expression | None = None
+    for bound in bound_conditions(binding.entity, bounded):
+        condition = ex.both(condition, bound)
+    return condition
+
+
+def checked_action(binding: Binding[E], edit: Edit[E]) -> ex.Action:
+    """The action of an edit, which must be about this kind of item and none of its key fields."""
     if edit.entity is not binding.entity:
         raise WrongType(f"The edit is about {edit.entity.__name__}, but the item is a {binding.entity.__name__}.")
     if edit.field in binding.key_fields:
@@ -122,14 +148,14 @@ def _checked(binding: Binding[E], edit: Edit[E]) -> ex.Action:
     return edit.action
 
 
-def _value_after(action: ex.Action) -> object:
+def value_after(action: ex.Action) -> object:
     """The value of a top-level field after the action, where it is known without reading the item."""
     if len(action.route) == 1:
         if isinstance(action, ex.Drop):
             return None
         if isinstance(action, ex.Assign) and isinstance(action.value, ex.Literally):
             return action.value.value
-    return _UNKNOWN
+    return UNKNOWN
 
 
 def _index_key(
@@ -139,9 +165,8 @@ def _index_key(
     name = binding.entity.__name__
     values: dict[str, object] = {}
     for field in template.fields:
-        is_plain = binding.sources(field) == (field,)
-        value = changed.get(field, key.fields.get(field, _UNKNOWN)) if is_plain else _UNKNOWN
-        if value is _UNKNOWN:
+        value = known_value(binding, field, key, changed)
+        if value is UNKNOWN:
             raise StaleIndexKey(
                 f"The edits touch {', '.join(sorted(changed))}, on which the index key {attribute} = {template.text!r} "
                 f"of {name} depends, but {field} is not known without the item. Set it too, or load the item and "
@@ -152,6 +177,27 @@ def _index_key(
         values[field] = value
     index_key = binding.index_value(attribute, template, values.get)
     return ex.Drop((attribute,)) if index_key is None else ex.Assign((attribute,), ex.Literally(index_key))
+
+
+def known_value(binding: Binding[E], field: str, key: Key[E], changed: dict[str, object]) -> object:
+    """The value of a slot after the edits, from the edits and the key alone, or `UNKNOWN`."""
+    derived = getattr(binding.entity, field, None)
+    if not isinstance(derived, Derived):
+        return changed.get(field, key.fields.get(field, UNKNOWN))
+    sources: dict[str, object] = {}
+    for source in derived.sources:
+        if source in changed:
+            value = changed[source]
+            sources[source] = value if value is None or value is UNKNOWN else binding.field_value(source, value)
+        else:
+            sources[source] = key.fields.get(source, UNKNOWN)
+    if UNKNOWN in sources.values() or derived.fget is None:
+        return UNKNOWN
+    try:
+        return derived.fget(SimpleNamespace(**sources))
+    except AttributeError:
+        # The getter reads more of the entity than its declared sources.
+        return UNKNOWN
 
 
 def save(schema: TableSchema, entity: E, was: E) -> tuple[E, UpdateItem | None]:
@@ -182,6 +228,8 @@ def save(schema: TableSchema, entity: E, was: E) -> tuple[E, UpdateItem | None]:
     ]
     if binding.version is not None:
         version = getattr(was, binding.version)
+        field = binding.fields[binding.version]
+        validated(version + 1, field.annotation, f"{binding.entity.__name__}.{field.name}")
         counter = binding.fields[binding.version].attribute
         conditions.append(ex.Compare(ex.Attribute((counter,)), "=", ex.Literally(version)))
         actions.append(ex.Assign((counter,), ex.Literally(version + 1)))

@@ -11,6 +11,7 @@ from zataku.table.backend.errors import BadInput, StoreClosed, StoreDamaged, Sto
 from zataku.table.embedded.database import Database
 from zataku.table.embedded.file import layout
 from zataku.table.embedded.file.connection import check_format, connect
+from zataku.table.embedded.file.schema_check import check_schema
 from zataku.table.embedded.file.sqlite_errors import damaged, is_full, table_error
 from zataku.table.embedded.file.sqlite_types import Connection
 
@@ -77,8 +78,10 @@ def verify(path: Path) -> None:
 
 
 def check_pages(connection: Connection, path: Path) -> None:
-    """Refuse a file that is not a sound store."""
+    """Refuse a file that is not a sound store. Nothing of it is used before its schema is known to be a store's."""
     check_format(connection, path)
+    connection.pragma("cell_size_check", True)
+    check_schema(connection, path)
     result = connection.pragma("quick_check")
     if result != "ok":
         raise damaged(path, f"is damaged ({result})")

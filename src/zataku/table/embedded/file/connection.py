@@ -18,6 +18,12 @@ BUSY_MILLISECONDS = 5_000
 _DEFAULT_CACHE_KIB = 2 * 1024
 _STATEMENT_CACHE = 512
 _registration = Lock()
+_HARDENING = (
+    (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
+    (apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+    (apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
+    (apsw.SQLITE_DBCONFIG_ENABLE_VIEW, 0),
+)
 
 
 def register_checksums() -> None:
@@ -44,6 +50,10 @@ def connect(
     connection = cast(
         "Connection", apsw.Connection(str(path), flags=flags, vfs=CHECKSUM_VFS, statementcachesize=_STATEMENT_CACHE)
     )
+    # What a file says about itself is not trusted: no function of a schema runs, and no trigger, view or shadow table
+    # is used. A store has none; a file from elsewhere may.
+    for setting, value in _HARDENING:
+        connection.config(setting, value)
     # Closing must not touch a file that was just found damaged; a sound store is checkpointed explicitly.
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.set_busy_timeout(BUSY_MILLISECONDS)

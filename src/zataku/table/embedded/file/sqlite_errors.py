@@ -16,11 +16,7 @@ def is_full(error: BaseException) -> bool:
 def table_error(error: apsw.Error, path: Path) -> TableError | None:
     """The error that callers get, or None when it does not concern the file or disk."""
     if is_full(error):
-        return StoreFull(
-            f"The disk that holds {path} is full. Nothing of this call was written and all that was acknowledged is "
-            "safe. Free some space and try again.",
-            path=str(path),
-        )
+        return full(path)
     if isinstance(error, apsw.CorruptError | apsw.NotADBError) or _is_checksum_error(error):
         return damaged(path, f"is damaged ({_message(error)})")
     if isinstance(error, apsw.IOError | apsw.CantOpenError | apsw.ReadOnlyError):
@@ -28,6 +24,15 @@ def table_error(error: apsw.Error, path: Path) -> TableError | None:
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return Throttled(f"Another program has locked {path}. Close it (a sqlite3 shell?) and try again.")
     return None
+
+
+def full(path: Path) -> StoreFull:
+    """The error of a full disk, after which the store continues."""
+    return StoreFull(
+        f"The disk that holds {path} is full. Nothing of this call was written and all that was acknowledged is "
+        "safe. Free some space and try again.",
+        path=str(path),
+    )
 
 
 def damaged(path: Path, problem: str) -> StoreDamaged:

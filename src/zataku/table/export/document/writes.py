@@ -1,16 +1,15 @@
 """The part of the document about writes: the steps of each, their conditions, and its budget."""
 
-import inspect
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, get_type_hints
+from typing import Any
 
 from zataku.table.export.document.access_patterns import attributes_read
 from zataku.table.export.document.notation import key_notation
 from zataku.table.export.document.tables import pattern_head
-from zataku.table.schema.analysis.sample_values import sample_value
+from zataku.table.schema.analysis.sample_calls import sample_plan
 from zataku.table.schema.entity import binding_of
-from zataku.table.schema.plan import Check, CheckAbsent, Delete, Plan, Put, Save, Step, Update, WritePattern
+from zataku.table.schema.plan import Check, CheckAbsent, Delete, Plan, Put, Save, Step, Update, Upsert, WritePattern
 from zataku.table.schema.table import Table
 
 
@@ -24,7 +23,7 @@ def write_section(table: Table, level: str) -> Iterator[str]:
         plan = sample_plan(pattern)
         yield (
             "The steps depend on arguments of which no example is given."
-            if plan is None
+            if isinstance(plan, Exception)
             else "\n".join(["```text", *_lines(plan), "```"])
         )
         if pattern.metadata.budget is not None:
@@ -35,21 +34,6 @@ def _declaration_order(declared: tuple[str, WritePattern[..., Any]]) -> tuple[st
     """The position of a declaration in its file, since the order of imports varies."""
     code = declared[1].function.__code__
     return code.co_filename, code.co_firstlineno
-
-
-def sample_plan(pattern: WritePattern[..., Any]) -> Plan[Any] | None:
-    """The plan for sample arguments; None when the write does not accept them."""
-    example = pattern.metadata.example or {}
-    try:
-        hints = get_type_hints(pattern.function, include_extras=True)
-        arguments = {
-            name: example[name] if name in example else sample_value(name, hints[name])
-            for name, parameter in inspect.signature(pattern.function).parameters.items()
-            if name in example or parameter.default is parameter.empty
-        }
-        return pattern.function(**arguments)
-    except Exception:  # noqa: BLE001 - a rule of the design may refuse the samples
-        return None
 
 
 def _lines(plan: Plan[Any]) -> Iterator[str]:
@@ -86,6 +70,10 @@ def _conditions(step: Step[Any]) -> Iterator[str]:
         yield "if none exists"
     when = None if isinstance(step, CheckAbsent) else step.when
     if when is not None:
-        yield f"on condition of {', '.join(attributes_read(when.expression))}"
+        yield f"on condition of {', '.join(attributes_read(when.expression))}" + (
+            " of one that exists" if isinstance(step, Upsert) else ""
+        )
+    elif isinstance(step, Upsert):
+        yield "created if there is none"
     elif isinstance(step, Update | Check):
         yield "if it exists"

@@ -1,4 +1,4 @@
-"""Calls of access patterns with sample arguments, which show the keys that they read."""
+"""Calls of access patterns with sample arguments, which show the keys that they read and write."""
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -10,9 +10,10 @@ from msgspec import Struct
 from zataku.table.backend.errors import DesignError, StrongReadRefused
 from zataku.table.schema.access_pattern import ItemPattern, Query, QueryPattern
 from zataku.table.schema.analysis.annotations import PlainType, plain_types
-from zataku.table.schema.analysis.sample_values import sample_choices, sample_number, sample_of_type
+from zataku.table.schema.analysis.sample_values import sample_choices, sample_number, sample_of_type, sample_value
 from zataku.table.schema.codec import NUMBERS
 from zataku.table.schema.entity import Key
+from zataku.table.schema.plan import Plan, WritePattern
 from zataku.table.schema.table import Table
 
 ReadPattern: TypeAlias = QueryPattern[..., Any] | ItemPattern[..., Any]
@@ -72,6 +73,21 @@ def sample_queries(table: Table) -> Iterator[tuple[QueryPattern[..., Any], list[
     for pattern in table.patterns.values():
         if isinstance(pattern, QueryPattern):
             yield pattern, call_with_samples(pattern).results
+
+
+def sample_plan(pattern: WritePattern[..., Any]) -> Plan[Any] | Exception:
+    """The plan of a declared write for its example or for samples of its annotations, or what the write raised."""
+    example = pattern.metadata.example or {}
+    try:
+        hints = get_type_hints(pattern.function, include_extras=True)
+        arguments = {
+            name: example[name] if name in example else sample_value(name, hints[name])
+            for name, parameter in inspect.signature(pattern.function).parameters.items()
+            if name in example or parameter.default is parameter.empty
+        }
+        return pattern.function(**arguments)
+    except Exception as problem:  # noqa: BLE001 - a design may raise anything, and the lint reports it
+        return problem
 
 
 def argument_options(

@@ -1,0 +1,197 @@
+"""Upserts: an item is edited, or created from the edits, and can always be read."""
+
+from typing import Annotated
+
+import pytest
+from msgspec import Meta
+
+from tests.support.manual_clock import ManualClock
+from zataku.table import (
+    BadUpdate,
+    ConditionFailed,
+    Entity,
+    OutOfBounds,
+    Plan,
+    Span,
+    StaleIndexKey,
+    Store,
+    Table,
+    TransactionCancelled,
+    derived,
+    path,
+    upsert,
+)
+from zataku.table.store import upsert_requests
+
+visits = Table("VisitsOfUpserts", pk="PK", sk="SK", ttl="until")
+by_page = visits.index("ByPage", pk="pagePK", sk="pageSK")
+
+
+@visits.entity(
+    pk="SITE#{site}",
+    sk="PAGE#{page}",
+    index={"pagePK": "PAGE#{page}", "pageSK": "{first}#{bucket}"},
+    version="version",
+)
+class Visits(Entity, frozen=True, kw_only=True, tag="VISITS"):
+    """How often a page was visited."""
+
+    site: str
+    page: str
+    count: Annotated[int, Meta(ge=0, le=10)]
+    first: str
+    referrers: Annotated[list[str], Meta(max_length=3)] = []
+    title: str | None = None
+    until: int | None = None
+    version: int = 0
+
+    @derived("site")
+    def bucket(self) -> str:
+        """A value from the key alone."""
+        return str(len(self.site))
+
+
+@visits.query(returns=Visits)
+def of_page(page: str) -> Span:
+    """The sites with this page."""
+    return by_page.partition(f"PAGE#{page}")
+
+
+KEY = Visits.key(site="example", page="home")
+count = path(Visits, lambda it: it.count)
+first = path(Visits, lambda it: it.first)
+referrers = path(Visits, lambda it: it.referrers)
+title = path(Visits, lambda it: it.title)
+until = path(Visits, lambda it: it.until)
+VISIT = (count.add(1), first.set_if_missing("monday"))
+
+
+@pytest.fixture
+async def store(open_store) -> Store:
+    return await open_store(visits)
+
+
+async def test_an_absent_item_is_created_and_can_be_read(store: Store):
+    created = await store.upsert(KEY, *VISIT, referrers.append("a"))
+    assert created == Visits(site="example", page="home", count=1, first="monday", referrers=["a"], version=1)
+    assert await store.get(KEY, strong=True) == created
+
+
+async def test_an_item_that_exists_is_edited(store: Store):
+    await store.upsert(KEY, *VISIT)
+    edited = await store.upsert(KEY, count.add(2), first.set_if_missing("tuesday"), title.set("Home"))
+    assert edited == Visits(site="example", page="home", count=3, first="monday", title="Home", version=2)
+
+
+async def test_an_item_is_in_its_index_from_the_beginning(store: Store):
+    created = await store.upsert(KEY, *VISIT)
+    edited = await store.upsert(KEY, *VISIT)
+    for _ in range(50):
+        found = [item async for item in store.each(of_page("home"))]
+        if found == [edited]:
+            break
+    assert found == [edited]
+    moved = await store.upsert(KEY, count.set(1), first.set("friday"))
+    assert moved.first == "friday"
+    assert created.first == "monday"
+
+
+async def test_a_field_without_a_default_must_be_set(store: Store):
+    with pytest.raises(BadUpdate, match="without first, which could not be read") as refused:
+        await store.upsert(KEY, count.add(1))
+    assert refused.value.details["fields"] == ["first"]
+    assert await store.get(KEY, strong=True) is None
+
+
+async def test_an_index_key_that_is_unknown_for_one_of_both_is_refused(store: Store):
+    scores = Table("ScoresOfUpserts", pk="PK", sk="SK")
+    scores.index("ByState", pk="statePK")
+
+    @scores.entity(pk="S#{name}", sk="META", index={"statePK": "STATE#{state}"})
+    class Score(Entity, frozen=True, kw_only=True):
+        """A score."""
+
+        name: str
+        points: int
+        state: str = "open"
+
+    points = path(Score, lambda it: it.points)
+    state = path(Score, lambda it: it.state)
+    key = Score.key(name="ann")
+    with pytest.raises(StaleIndexKey, match="Set all its fields"):
+        upsert_requests.upsert(scores.schema(), key, [points.add(1)], None, 0)
+    upsert_requests.upsert(scores.schema(), key, [points.add(1), state.set("open")], None, 0)
+
+
+async def test_a_condition_is_about_an_item_that_exists(store: Store):
+    await store.upsert(KEY, *VISIT, when=count.below(1))
+    with pytest.raises(ConditionFailed) as refused:
+        await store.upsert(KEY, *VISIT, when=count.below(1))
+    assert refused.value.current is not None
+    assert (await store.upsert(KEY, *VISIT, when=count.below(2))).count == 2
+
+
+async def test_bounds_hold_for_an_item_that_is_created_and_for_one_that_exists(store: Store):
+    with pytest.raises(OutOfBounds):
+        await store.upsert(KEY, count.add(-1), first.set("monday"))
+    assert await store.get(KEY, strong=True) is None
+    await store.upsert(KEY, count.add(9), first.set("monday"))
+    with pytest.raises(OutOfBounds):
+        await store.upsert(KEY, count.add(2), first.set("monday"))
+    assert (await store.upsert(KEY, count.add(1), first.set("monday"))).count == 10
+
+
+async def test_an_expired_item_is_replaced_and_not_edited(open_store, clock: ManualClock):
+    store = await open_store(visits)
+    now = int(clock.now())
+    await store.upsert(KEY, count.add(5), first.set("monday"), title.set("Old"), until.set(now + 10))
+    await clock.advance(20)
+    renewed = await store.upsert(KEY, *VISIT)
+    assert renewed == Visits(site="example", page="home", count=1, first="monday", version=1)
+
+
+@pytest.mark.needs("transactions")
+async def test_a_transaction_creates_and_edits(store: Store):
+    other = Visits.key(site="example", page="news")
+    await store.upsert(KEY, *VISIT)
+    async with store.transact() as tx:
+        tx.upsert(KEY, *VISIT)
+        tx.upsert(other, *VISIT)
+    assert [item and item.count for item in await store.get_many([KEY, other], strong=True)] == [2, 1]
+
+
+@pytest.mark.needs("transactions")
+async def test_a_transaction_replaces_an_expired_item(open_store, clock: ManualClock):
+    store = await open_store(visits)
+    await store.upsert(KEY, count.add(5), first.set("monday"), until.set(int(clock.now()) + 10))
+    await clock.advance(20)
+    other = Visits.key(site="example", page="news")
+    async with store.transact() as tx:
+        tx.upsert(KEY, *VISIT)
+        tx.upsert(other, *VISIT)
+    assert [item and item.count for item in await store.get_many([KEY, other], strong=True)] == [1, 1]
+
+
+@pytest.mark.needs("transactions")
+async def test_a_transaction_with_an_upsert_out_of_bounds_writes_nothing(store: Store):
+    other = Visits.key(site="example", page="news")
+    with pytest.raises(TransactionCancelled) as refused:
+        async with store.transact() as tx:
+            tx.upsert(KEY, *VISIT)
+            tx.upsert(other, count.add(-1), first.set("monday"))
+    assert [reason.code for reason in refused.value.reasons] == [None, "out_of_bounds"]
+    assert await store.get(KEY, strong=True) is None
+
+
+async def test_a_plan_of_one_step_returns_the_new_state(store: Store):
+    written = await store.write(Plan(upsert(KEY, *VISIT)))
+    assert written == Visits(site="example", page="home", count=1, first="monday", version=1)
+
+
+@pytest.mark.needs("transactions")
+async def test_a_plan_of_several_steps_is_a_transaction(store: Store):
+    other = Visits.key(site="example", page="news")
+    plan = Plan(upsert(KEY, *VISIT), upsert(other, *VISIT))
+    assert repr(plan) == "Plan(upsert Visits, upsert Visits)"
+    await store.write(plan)
+    assert len([item async for item in store.scan(visits)]) == 2

@@ -1,0 +1,44 @@
+"""A time to live is checked when it is declared: its attribute is stored, and is a number."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.table.lint.findings import findings_of
+from zataku.table import DesignError, Entity, Table, open_embedded
+
+
+def table_with(annotation: Any, ttl: str = "expiresAt") -> Table:
+    table = Table("Sessions", sk="SK", ttl=ttl)
+
+    class Session(Entity, frozen=True, kw_only=True, rename="camel"):
+        """A session."""
+
+        session_id: str
+        expires_at: annotation
+
+    table.entity(pk="SESSION#{session_id}", sk="META")(Session)
+    return table
+
+
+@pytest.mark.parametrize("annotation", [str, datetime, bool, list[int], bytes], ids=str)
+def test_a_time_to_live_that_is_no_number_is_refused(annotation: Any):
+    with pytest.raises(DesignError, match="Session.expires_at is stored as expiresAt, the time to live of Sessions"):
+        table_with(annotation)
+
+
+@pytest.mark.parametrize("annotation", [int, float], ids=str)
+def test_a_time_to_live_is_a_number_of_seconds(annotation: Any):
+    assert ("missing-ttl", "expiresAt") not in findings_of(table_with(annotation))
+
+
+def test_a_time_to_live_that_no_entity_stores_is_a_finding():
+    assert ("missing-ttl", "expires_at") in findings_of(table_with(int, ttl="expires_at"))
+
+
+async def test_a_store_refuses_a_time_to_live_that_no_entity_stores(tmp_path: Path):
+    table = table_with(int, ttl="expires_at")
+    with pytest.raises(DesignError, match="The time to live of Sessions is expires_at, which no entity stores"):
+        await open_embedded(tmp_path / "store.db", [table])
