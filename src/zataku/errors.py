@@ -17,6 +17,9 @@ INTERNAL_FAILURE = "Something went wrong. Please try again in a moment."
 CHANGED_SINCE = "This has changed in the meantime. Look again, then try once more."
 """The sentence for every write that is refused because of a concurrent one."""
 
+STORAGE_FULL = "The server has run out of space. Tell its admin."
+"""The sentence for every write that a full disk refuses, on HTTP, sockets and pages alike."""
+
 
 class Problem(msgspec.Struct, frozen=True):
     """An error as it is sent: a code for programs, a sentence for users, and further values."""
@@ -94,6 +97,12 @@ class Unavailable(RequestError):
     """The request cannot be served at the moment; a later attempt may succeed."""
 
     status, default_code = 503, "unavailable"
+
+
+class StorageFull(RequestError):
+    """The disk of the server is full, so nothing was stored."""
+
+    status, default_code = 507, "store_full"
 
 
 class OutcomeUnknown(RequestError):

@@ -34,6 +34,12 @@ class ManualClock:
             self._slept.clear()
             await self._slept.wait()
 
+    def set_back(self, seconds: float) -> None:
+        """Set the clock back, as an operator does. Sleepers wait as long as they would have."""
+        self._now -= seconds
+        # The order stays the same, so that it is still a heap.
+        self._sleepers = [(due - seconds, order, waiting) for due, order, waiting in self._sleepers]
+
     async def advance(self, seconds: float) -> None:
         """Move time on and wake the sleepers that are due, in the order of their due times."""
         until = self._now + seconds

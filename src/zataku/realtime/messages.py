@@ -35,12 +35,16 @@ class Position(msgspec.Struct, frozen=True):
 
 
 class Join(_FromClient, frozen=True, kw_only=True, tag="join"):
-    """Subscribe to a topic, from `at` if there is one; `since` is what the system calls the last thing seen."""
+    """Subscribe to a topic, from `at` if there is one; `since` is what the system calls the last thing seen.
+
+    An `observer` of a room, such as a screen, is not counted among the people there and sends no commands.
+    """
 
     id: int
     to: str
     at: Position | None = None
     since: str | None = None
+    observer: bool = False
 
 
 class Leave(_FromClient, frozen=True, kw_only=True, tag="leave"):

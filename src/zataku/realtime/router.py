@@ -2,6 +2,7 @@
 
 import msgspec
 
+from zataku.errors import Forbidden
 from zataku.realtime.messages import CommandMessage, Join, Leave, TransientMessage
 from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.realtime.sockets.socket import Socket
@@ -37,6 +38,8 @@ class SocketRouter:
         _require_scope(socket, message.to, "write")
         body = self._rooms.decode_command(message.to, bytes(message.what))
         with self._rooms.use(message.to) as handle:
+            if handle.is_observer(socket):
+                raise Forbidden("You only observe this room. Join it to take part.", code="observer")
             reply = await handle.execute(socket.identity, body)
         return None if reply is None else _encode(reply)
 

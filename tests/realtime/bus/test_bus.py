@@ -14,6 +14,7 @@ from zataku.realtime.bus.in_process import InProcessBus, InProcessNetwork
 from zataku.realtime.bus.port import Bus, open_bus
 from zataku.realtime.bus.redis_connection import retry_delay
 from zataku.realtime.bus.redis_publisher import MAX_QUEUED_MESSAGES
+from zataku.realtime.topics import only_without_id
 from zataku.table import Store
 
 
@@ -205,11 +206,8 @@ async def test_a_room_is_handed_over_at_once_over_redis(over_redis: tuple[RoomPr
 async def test_topics_are_published_over_redis(over_redis: tuple[RoomProcess, RoomProcess]):
     one, other = over_redis
 
-    async def allow_all(topic_id: str, identity: object) -> bool:
-        return True
-
     for process in over_redis:
-        process.topics.declare("news", allow_all)
+        process.topics.declare("news", exists=only_without_id)
     sora = other.client("sora")
     await sora.join("news")
     one.topics.publish("news", b'{"hot":1}')

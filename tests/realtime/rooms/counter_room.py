@@ -82,6 +82,7 @@ class CounterRooms(RoomBehaviour[CounterState]):
 
     kind = "counter"
     restricted = True
+    has_binary_commands = True
 
     def __init__(self, store: Store, *, shared_snapshot: bool = False) -> None:
         self.store = store
@@ -108,6 +109,11 @@ class CounterRooms(RoomBehaviour[CounterState]):
 
     def decode_transient(self, payload: bytes) -> str:
         return msgspec.json.decode(payload, type=str)
+
+    async def require_open(self, room_id: str) -> None:
+        stored = await self.store.get(count_of(room_id))
+        if stored is None or stored.is_closed:
+            raise NotFound("There is no such counter.")
 
     async def acquire(self, room_id: str) -> CounterState:
         try:

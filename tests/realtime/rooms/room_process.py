@@ -21,6 +21,7 @@ from zataku.realtime.bus.port import Bus
 from zataku.realtime.messages import Join, Leave, Position, TransientMessage
 from zataku.realtime.rooms.registry import RoomRegistry
 from zataku.realtime.router import SocketRouter
+from zataku.realtime.sockets.connection import FrameCounter
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.socket import Socket
 from zataku.realtime.topics import Topics
@@ -61,6 +62,9 @@ class RecordingConnection:
 
     def was_active(self) -> bool:
         return True
+
+    def set_frame_counter(self, count: FrameCounter) -> None:
+        pass
 
     def close(self, code: int, reason: str) -> None:
         self.closed = code
@@ -126,9 +130,11 @@ class CounterClient:
         self.sum = message["snapshot"]["sum"]
         self.lines = message["snapshot"]["lines"]
 
-    async def join(self, topic: str = ROOM, *, at: Position | None = None, since: str | None = None) -> "CounterClient":
+    async def join(
+        self, topic: str = ROOM, *, at: Position | None = None, since: str | None = None, observer: bool = False
+    ) -> "CounterClient":
         async with asyncio.timeout(20):
-            await self.process.router.join(self.socket, Join(id=1, to=topic, at=at, since=since))
+            await self.process.router.join(self.socket, Join(id=1, to=topic, at=at, since=since, observer=observer))
         return self.read()
 
     async def leave(self, topic: str = ROOM) -> None:

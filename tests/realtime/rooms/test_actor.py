@@ -8,12 +8,12 @@ from structlog.testing import capture_logs
 
 from tests.realtime.rooms.counter_room import Count, CounterCommand, CounterState, count_of
 from tests.realtime.rooms.room_process import ROOM, ProcessClock, RoomProcess, advance_until, guest, wait_until
-from zataku.errors import InvalidRequest, NotFound, RateLimited, Unavailable
+from zataku.errors import InvalidRequest, NotFound, RateLimited, StorageFull, Unavailable
 from zataku.realtime.messages import Join
 from zataku.realtime.rooms.actor import MAX_PENDING_PER_SENDER
 from zataku.realtime.rooms.behaviour import LostRoom, Outcome
 from zataku.realtime.rooms.handle import RoomHandle
-from zataku.table import Store, path
+from zataku.table import Store, StoreFull, path
 
 
 async def test_an_acknowledged_command_is_stored_and_its_event_delivered(process: RoomProcess, store: Store):
@@ -43,6 +43,23 @@ async def test_a_refused_command_changes_nothing_for_the_others_of_its_batch(pro
     assert replies[0] == 1
     assert isinstance(replies[1], InvalidRequest)
     assert replies[2] == 2
+
+
+@pytest.mark.parametrize("method", ["acquire", "handle"])
+async def test_a_full_disk_refuses_a_command_and_the_room_continues(
+    process: RoomProcess, monkeypatch: pytest.MonkeyPatch, method: str
+):
+    if method == "handle":
+        await process.add(1)
+
+    async def fail(*_: object) -> None:
+        raise StoreFull("The disk is full.")
+
+    with monkeypatch.context() as full:
+        full.setattr(process.counters, method, fail)
+        with pytest.raises(StorageFull):
+            await process.add(1)
+    assert await process.add(1) == (2 if method == "handle" else 1)
 
 
 async def test_a_command_that_raises_fails_alone(process: RoomProcess):

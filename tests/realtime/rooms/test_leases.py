@@ -47,6 +47,20 @@ async def test_a_lease_belongs_to_one_process_until_it_expires(store: Store, clo
     assert taken_over.is_fresh
 
 
+async def test_a_room_finds_a_new_owner_when_the_clock_was_set_back(store: Store, clock: ProcessClock):
+    one, other = (RoomLeases(store, clock, OwnerId(name), is_alone=False) for name in ("web-1", "web-2"))
+    held = await acquire(one)
+    clock.set_back(7200)
+    # The owner notices by itself and goes on, with a lease by the new time.
+    assert not held.is_fresh
+    while not held.is_fresh:
+        await one.renew_due()
+    assert isinstance(await other.acquire("counter/one"), LeasedElsewhere)
+    # An owner that is gone is replaced after seconds.
+    await clock.advance(6)
+    assert (await acquire(other)).is_fresh
+
+
 async def test_an_expired_lease_that_is_still_free_is_confirmed(store: Store, clock: ProcessClock):
     leases = RoomLeases(store, clock, OwnerId("web-1"), is_alone=False)
     held = await acquire(leases)

@@ -8,6 +8,7 @@ from websockets.protocol import OPEN, Protocol, Side
 
 from tests.realtime.sockets.socket_server import guest
 from tests.support.manual_clock import ManualClock
+from zataku.realtime.sockets.connection import FrameCounter
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
@@ -49,6 +50,9 @@ class MemoryConnection:
     def was_active(self) -> bool:
         was_active, self.is_active = self.is_active, False
         return was_active
+
+    def set_frame_counter(self, count: FrameCounter) -> None:
+        pass
 
     def close(self, code: int, reason: str) -> None:
         self.code = code

@@ -22,6 +22,7 @@ steps = st.one_of(
     st.tuples(st.just("broadcast"), names, topics),
     st.tuples(st.just("send"), names, st.none()),
     st.tuples(st.just("wait"), st.none(), st.none()),
+    st.tuples(st.just("turn"), st.none(), st.none()),
     st.tuples(st.just("end"), names, st.none()),
 )
 
@@ -29,8 +30,8 @@ steps = st.one_of(
 class Model:
     """A model of the subscriptions and of the messages expected by each socket, without ticks or frames."""
 
-    def __init__(self) -> None:
-        self.hub, self.clock = make_hub()
+    def __init__(self, sockets_per_turn: int) -> None:
+        self.hub, self.clock = make_hub(SocketLimits(sockets_per_turn=sockets_per_turn))
         self.clients: dict[str, tuple[Socket, MemoryConnection]] = {
             name: open_socket(self.hub, name=name) for name in NAMES
         }
@@ -62,6 +63,8 @@ class Model:
                 assert received == self.expected[name][: len(received)]
                 self.expected[name] = received
                 self.subscriptions = {(other, topic) for other, topic in self.subscriptions if other != name}
+            case "turn", _, _:
+                await asyncio.sleep(0)
             case "wait", _, _:
                 await self.clock.advance(SocketLimits().flush_seconds / 3)
             case _:
@@ -77,12 +80,13 @@ class Model:
         ("broadcast", None, "live/1"),
         ("broadcast", None, "live/2"),
         ("broadcast", "bob", "live/1"),
-    ]
+    ],
+    250,
 )
-@given(st.lists(steps, min_size=5, max_size=50))
-def test_each_socket_gets_its_messages_in_order(calls: list[tuple[str, str | None, str | None]]):
+@given(st.lists(steps, min_size=5, max_size=50), st.sampled_from([1, 2, 250]))
+def test_each_socket_gets_its_messages_in_order(calls: list[tuple[str, str | None, str | None]], sockets_per_turn: int):
     async def run() -> None:
-        model = Model()
+        model = Model(sockets_per_turn)
         for number, call in enumerate(calls):
             await model.step(number, *call)
         await model.clock.advance(1)

@@ -1,4 +1,4 @@
-"""The heartbeat: one ping for all sockets, and silent ones are closed."""
+"""The heartbeat: one message for all sockets, a ping with every fifth, and silent sockets are closed."""
 
 import msgspec
 from websockets.frames import Opcode
@@ -18,15 +18,27 @@ async def test_every_heartbeat_is_one_write_of_the_same_bytes_for_all():
     hub, clock = make_hub()
     await hub.start(no_catch_up)
     connections = [open_socket(hub)[1] for _ in range(3)]
-    await clock.advance(20)
+    await clock.advance(4)
     beat = msgspec.json.encode(HeartbeatMessage(now=int(clock.now() * 1000)))
-    assert frames_in(connections[0].writes[0]) == [(Opcode.PING, b""), (Opcode.TEXT, beat)]
+    assert frames_in(connections[0].writes[0]) == [(Opcode.TEXT, beat)]
     assert len({id(connection.writes[0]) for connection in connections}) == 1
     assert [len(connection.writes) for connection in connections] == [1, 1, 1]
     await hub.stop()
 
 
-async def test_a_socket_silent_for_two_and_a_half_heartbeats_is_closed():
+async def test_a_client_hears_of_the_server_every_four_seconds_and_is_pinged_every_twenty():
+    hub, clock = make_hub()
+    await hub.start(no_catch_up)
+    _, connection = open_socket(hub)
+    for _ in range(10):
+        connection.is_active = True
+        await clock.advance(4)
+    kinds = [[opcode for opcode, _ in frames_in(write)] for write in connection.writes]
+    assert kinds == ([[Opcode.TEXT]] * 4 + [[Opcode.PING, Opcode.TEXT]]) * 2
+    await hub.stop()
+
+
+async def test_a_socket_silent_for_two_and_a_half_pings_is_closed():
     hub, clock = make_hub()
     await hub.start(no_catch_up)
     (_, silent), (_, alive) = open_socket(hub), open_socket(hub)
@@ -56,7 +68,10 @@ async def test_a_slow_reader_is_judged_by_what_it_reads_not_by_pongs():
 
 async def test_a_client_that_answers_pings_stays_connected():
     clock = YieldingClock()
-    async with run_server(SocketLimits(heartbeat_seconds=20), clock) as server, server.client() as client:
+    async with (
+        run_server(SocketLimits(heartbeat_seconds=20, ping_seconds=20), clock) as server,
+        server.client() as client,
+    ):
         for _ in range(5):
             await clock.advance(20)
             assert (await receive(client))["t"] == "beat"
@@ -68,7 +83,10 @@ async def test_a_client_that_answers_pings_stays_connected():
 
 async def test_a_vanished_client_is_closed():
     clock = YieldingClock()
-    async with run_server(SocketLimits(heartbeat_seconds=20), clock) as server, server.client("live/1") as client:
+    async with (
+        run_server(SocketLimits(heartbeat_seconds=20, ping_seconds=20), clock) as server,
+        server.client("live/1") as client,
+    ):
         client.transport.pause_reading()
         await clock.advance(60)
         client.transport.resume_reading()

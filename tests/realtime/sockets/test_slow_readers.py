@@ -12,7 +12,7 @@ from zataku.realtime.messages import EventsMissed
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
 
-SMALL = SocketLimits(max_backlog_bytes=1000)
+SMALL = SocketLimits(max_backlog_bytes=1000, heartbeat_seconds=3600)
 MISSED = msgspec.json.encode(EventsMissed(to="live/1"))
 
 

@@ -48,8 +48,13 @@ class BusClient:
     async def subscribe(self, channel: str, handler: ChannelHandler) -> None:
         """Subscribe to a channel until `unsubscribe`. When this returns, everything published from now on arrives."""
         self._handlers[channel] = handler
-        if channel not in self._subscribed:
+        try:
             await self._reconcile(channel)
+        except RequestError:
+            # Another subscriber may have set its own handler since, and will try again.
+            if self._handlers.get(channel) is handler:
+                del self._handlers[channel]
+            raise
 
     def unsubscribe(self, channel: str) -> None:
         """Unsubscribe from a channel."""
@@ -71,11 +76,7 @@ class BusClient:
                 self._subscribed.discard(channel)
                 await self._bus.unsubscribe(channel)
                 return
-            try:
-                await self._bus.subscribe(channel)
-            except RequestError:
-                self._handlers.pop(channel, None)
-                raise
+            await self._bus.subscribe(channel)
             self._subscribed.add(channel)
 
     def _dispatch(self, channel: str, message: bytes) -> None:

@@ -14,7 +14,15 @@ import structlog
 from msgspec.structs import replace
 
 from zataku.clock import Clock
-from zataku.errors import OUTCOME_UNKNOWN, OutcomeUnknown, RateLimited, RequestError, Unavailable
+from zataku.errors import (
+    OUTCOME_UNKNOWN,
+    STORAGE_FULL,
+    OutcomeUnknown,
+    RateLimited,
+    RequestError,
+    StorageFull,
+    Unavailable,
+)
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import (
@@ -32,7 +40,7 @@ from zataku.realtime.rooms.leases import HeldLease
 from zataku.realtime.rooms.presence import PresenceChange
 from zataku.realtime.rooms.snapshots import SnapshotCache
 from zataku.realtime.rooms.state import RoomState
-from zataku.table import ResultUnknown, TableError
+from zataku.table import ResultUnknown, StoreFull, TableError
 
 MAX_PENDING_COMMANDS = 1_000
 MAX_PENDING_PER_SENDER = 24
@@ -264,6 +272,10 @@ class RoomActor(Generic[S]):
         except RequestError as error:
             self._state.abort_write()
             _settle_all(batch, error)
+        except StoreFull:
+            # Nothing was written, so that the room continues with the state it had.
+            self._state.abort_write()
+            _settle_all(batch, StorageFull(STORAGE_FULL))
         except TableError as error:
             log.warning("batch_outcome_unknown", topic=self.topic, code=error.code)
             _settle_all(batch, OutcomeUnknown(OUTCOME_UNKNOWN))

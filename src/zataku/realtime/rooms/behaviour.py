@@ -31,13 +31,17 @@ class HasEpoch(Protocol):
 S = TypeVar("S", bound=HasEpoch)
 
 
+class ServerCommand(msgspec.Struct, frozen=True, kw_only=True, tag_field="k"):
+    """A command that only the server itself sends, as a job does. No decoder of clients' messages may produce one."""
+
+
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """A command and the identity that sends it.
 
     `body` is what `RoomBehaviour.decode_command` or `decode_transient` made of the client's JSON, or a struct that an
-    HTTP handler or a job passes; with `binary` it is the bytes of a binary message. `is_retry` says that an earlier
-    owner may have executed the command without being able to reply. `id` is random, made by the server when the command
-    arrives, and stays the same in a retry.
+    HTTP handler or a job passes, such as a `ServerCommand`; with `binary` it is the bytes of a binary message.
+    `is_retry` says that an earlier owner may have executed the command without being able to reply. `id` is random,
+    made by the server when the command arrives, and stays the same in a retry.
     """
 
     sender: Identity
@@ -126,6 +130,8 @@ class RoomBehaviour(ABC, Generic[S]):
     `viewer` is any of them."""
     restricted: bool = False
     """True when `admits` may refuse a viewer. It is then also called before a client resumes without a snapshot."""
+    has_binary_commands: bool = False
+    """True when `handle_transient` also takes binary messages, which are refused otherwise."""
     attendance: Attendance | None = None
     """Receives the joins and leaves in this process, also of rooms that run in another."""
 
@@ -135,11 +141,22 @@ class RoomBehaviour(ABC, Generic[S]):
     def decode_command(self, payload: bytes) -> Any:
         """The body of a durable command from a client's JSON. Raises `RequestError` when it is not valid."""
 
+    def decode_server_command(self, payload: bytes) -> ServerCommand:  # noqa: ARG002
+        """The body of a `ServerCommand` from the JSON of another server process."""
+        raise InvalidRequest("This room has no commands of the server.")
+
     def decode_transient(self, payload: bytes) -> Any:  # noqa: ARG002
         """The body of a transient command from a client's JSON. Raises `RequestError` when it is not valid."""
         raise InvalidRequest("This room has no transient commands.")
 
     # Ownership
+
+    @abstractmethod
+    async def require_open(self, room_id: str) -> None:
+        """Raise `RequestError` when the room does not exist or is closed. It reads strongly consistent, and only reads.
+
+        Called before anything is kept of a room: a client may name any.
+        """
 
     @abstractmethod
     async def acquire(self, room_id: str) -> S:

@@ -13,7 +13,7 @@ import msgspec
 from zataku.errors import Problem
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
-from zataku.realtime.rooms.behaviour import Command, Event, RoomBehaviour
+from zataku.realtime.rooms.behaviour import Command, Event, RoomBehaviour, ServerCommand
 
 # Updates, from the owner to all mirrors
 
@@ -97,13 +97,17 @@ class EncodedCommand(
     kw_only=True,
     rename={"sender": "who", "body": "what", "is_retry": "again", "id": "mark"},
 ):
-    """A `Command` on its way to another process, with its body as JSON or as the bytes of a binary message."""
+    """A `Command` on its way to another process, with its body as JSON or as the bytes of a binary message.
+
+    `is_server` says that the body is a `ServerCommand`, which the decoder of clients' messages does not know.
+    """
 
     sender: Identity
     body: bytes
     binary: bool = False
     is_retry: bool = False
     id: str = ""
+    is_server: bool = False
 
 
 class _RpcMessage(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
@@ -204,12 +208,15 @@ def encode_command(command: Command) -> EncodedCommand:
         binary=command.binary,
         is_retry=command.is_retry,
         id=command.id,
+        is_server=isinstance(command.body, ServerCommand),
     )
 
 
 def decode_command(behaviour: RoomBehaviour[Any], encoded: EncodedCommand, *, transient: bool = False) -> Command:
     """The command that another process sent. Raises `RequestError` when its body is not valid."""
     body: Any = encoded.body
-    if not encoded.binary:
+    if encoded.is_server:
+        body = behaviour.decode_server_command(encoded.body)
+    elif not encoded.binary:
         body = (behaviour.decode_transient if transient else behaviour.decode_command)(encoded.body)
     return Command(sender=encoded.sender, body=body, binary=encoded.binary, is_retry=encoded.is_retry, id=encoded.id)

@@ -7,7 +7,7 @@ from uuid import uuid4
 import structlog
 from msgspec.structs import replace
 
-from zataku.errors import OUTCOME_UNKNOWN, OutcomeUnknown, RequestError, Unavailable
+from zataku.errors import OUTCOME_UNKNOWN, STORAGE_FULL, OutcomeUnknown, RequestError, StorageFull, Unavailable
 from zataku.platform.identity import Identity
 from zataku.realtime.messages import Join
 from zataku.realtime.rooms.actor import CommandResult
@@ -31,7 +31,7 @@ from zataku.realtime.rooms.local_owner import IDLE_SECONDS, LocalOwner
 from zataku.realtime.rooms.mirror import Mirror
 from zataku.realtime.rooms.remote_owner import RemoteOwner
 from zataku.realtime.sockets.socket import Socket
-from zataku.table import TableError
+from zataku.table import StoreFull, TableError
 
 OWNER_SEARCH_SECONDS = 12.0
 """A caller waits so long for a process to own the room."""
@@ -53,6 +53,7 @@ class RoomHandle:
     def __init__(self, context: RoomContext, topic: str, behaviour: RoomBehaviour[Any]) -> None:
         self.topic = topic
         self.users = 0
+        self._room_id = topic.partition("/")[2]
         self._context = context
         self._behaviour = behaviour
         self._local: LocalOwner | None = None
@@ -113,7 +114,7 @@ class RoomHandle:
     def handle_transient(self, socket: Socket, command: Command) -> None:
         """Pass on a transient command of a socket that has joined, if the owner is known."""
         owner = self._local or self._remote
-        if owner is not None and socket in self._mirror.members:
+        if owner is not None and socket in self._mirror.members and not self.is_observer(socket):
             owner.handle_transient(command)
 
     async def wait_until_released(self) -> None:
@@ -130,6 +131,10 @@ class RoomHandle:
     def leave(self, socket: Socket) -> None:
         """Unsubscribe a socket."""
         self._mirror.leave(socket)
+
+    def is_observer(self, socket: Socket) -> bool:
+        """True for a socket that has joined to observe only."""
+        return socket in self._mirror.observers
 
     async def catch_up(self, socket: Socket) -> None:
         """Send a snapshot to a socket that was too slow."""
@@ -280,23 +285,28 @@ class RoomHandle:
         error = None if task.cancelled() else task.exception()
         self._search_again_at = self._context.clock.now() + SEARCH_INTERVAL_SECONDS
         if isinstance(error, RequestError):
-            if not isinstance(error, Unavailable):
+            if not isinstance(error, Unavailable | StorageFull):
                 self._mirror.close(error.problem)
         elif error is not None:
             log.error("room_owner_search_failed", topic=self.topic, exc_info=error)
 
     async def _acquire_or_follow(self, suspect: str | None) -> None:
         """Acquire the room, or follow the process that holds its lease, unless that is suspected to be gone."""
-        clock, known_until = self._context.clock, None
+        clock, known_until, exists = self._context.clock, None, False
         deadline = clock.now() + OWNER_SEARCH_SECONDS
-        if not self._context.is_alone:
-            await self._context.bus.subscribe(room_channel(self.topic), self._receive_update)
         while self._remote is None:
             try:
+                if not exists:
+                    await self._behaviour.require_open(self._room_id)
+                    exists = True
+                    if not self._context.is_alone:
+                        await self._context.bus.subscribe(room_channel(self.topic), self._receive_update)
                 lease = await self._context.leases.acquire(self.topic)
                 if isinstance(lease, HeldLease):
                     await self._acquire(lease)
                     return
+            except StoreFull:
+                raise StorageFull(STORAGE_FULL) from None
             except TableError as error:
                 log.warning("room_acquisition_postponed", topic=self.topic, code=error.code)
             else:
@@ -312,7 +322,7 @@ class RoomHandle:
     async def _acquire(self, lease: HeldLease) -> None:
         """Become the owner: from now on no earlier owner can write."""
         try:
-            state = await self._behaviour.acquire(self.topic.partition("/")[2])
+            state = await self._behaviour.acquire(self._room_id)
         except BaseException:
             await self._context.leases.release(lease)
             raise

@@ -13,7 +13,7 @@ from zataku.clock import Clock, now_ms
 from zataku.platform import lease_writes
 from zataku.platform.design import Lease, lease
 from zataku.platform.errors import LeaseHeld
-from zataku.platform.limits import SECOND, OwnerId
+from zataku.platform.limits import MAX_CLOCK_SKEW, SECOND, OwnerId
 from zataku.table import ConditionFailed, ResultUnknown, Store, TableError
 
 LEASE_MS = 5 * SECOND
@@ -44,8 +44,9 @@ class HeldLease:
 
     @property
     def is_fresh(self) -> bool:
-        """False when the lease has expired by our own clock, so that another process may have it."""
-        return self.item is None or self._leases.now_ms() < self.item.until
+        """False when the lease has expired by our own clock, or the clock was set back: another process may have it."""
+        now = self._leases.now_ms()
+        return self.item is None or now < self.item.until <= now + LEASE_MS + MAX_CLOCK_SKEW
 
     async def confirm(self) -> bool:
         """True when the lease is still ours. It is renewed in the table only if it has expired by our clock."""
@@ -93,7 +94,9 @@ class RoomLeases:
         """Extend a lease. False when it is lost, or when it has expired and the table does not answer."""
         if held.item is None:
             return True
-        until = max(self.now_ms() + LEASE_MS, held.item.until)
+        until = self.now_ms() + LEASE_MS
+        if held.item.until <= until + MAX_CLOCK_SKEW:
+            until = max(until, held.item.until)
         try:
             renewed = await self._store.write(lease_writes.renew_lease(held.item, until))
         except ConditionFailed as failed:
@@ -113,9 +116,9 @@ class RoomLeases:
         return False
 
     async def renew_due(self) -> None:
-        """Extend all leases whose last renewal is due again."""
+        """Extend all leases whose last renewal is due again, and those from before the clock was set back."""
         soon = self.now_ms() + LEASE_MS - RENEWAL_INTERVAL_MS
-        due = [held for held in self._held if held.item is not None and held.item.until <= soon]
+        due = [held for held in self._held if held.item is not None and (held.item.until <= soon or not held.is_fresh)]
         for first in range(0, len(due), MAX_CONCURRENT_RENEWALS):
             await asyncio.gather(*(self.renew(held) for held in due[first : first + MAX_CONCURRENT_RENEWALS]))
 

@@ -55,8 +55,8 @@ log = structlog.get_logger(__name__)
 class Mirror:
     """What the sockets of this process see of a room.
 
-    `members` are the sockets, each with the id of its join where the behaviour has an `attendance`; `accounts` counts
-    the sockets of each account.
+    `members` are the sockets, each with the id of its join where the behaviour has an `attendance`. `observers` are
+    those of them that do not take part; `accounts` counts the other sockets of each account.
     """
 
     def __init__(
@@ -71,6 +71,7 @@ class Mirror:
     ) -> None:
         self.topic = topic
         self.members: dict[Socket, str | None] = {}
+        self.observers: set[Socket] = set()
         self.accounts: Counter[AccountId] = Counter()
         self._room_id = topic.partition("/")[2]
         self._process = process
@@ -159,7 +160,7 @@ class Mirror:
         snapshot, updates = await self._snapshot_with_updates(socket.identity, join.since)
         assert snapshot.body is not None
         channel = self._hub.subscribe(socket, self.topic)
-        self._add(socket)
+        self._add(socket, is_observer=join.observer)
         position, body = Position(snapshot.epoch, snapshot.seq), Raw(snapshot.body)
         self._hub.send(
             socket,
@@ -171,10 +172,10 @@ class Mirror:
         """Unsubscribe a socket."""
         if socket in self.members:
             connection = self.members.pop(socket)
-            account = socket.identity.account_id
-            self.accounts[account] -= 1
-            if not self.accounts[account]:
-                del self.accounts[account]
+            if socket in self.observers:
+                self.observers.discard(socket)
+            else:
+                self._uncount(socket.identity.account_id)
             if self._behaviour.attendance is not None and connection is not None:
                 self._behaviour.attendance.left(self._room_id, connection)
         self._hub.unsubscribe(socket, self.topic)
@@ -199,12 +200,12 @@ class Mirror:
             if not self._history.can_resume(at):
                 return False
         channel = self._hub.subscribe(socket, self.topic)
-        self._add(socket)
+        self._add(socket, is_observer=join.observer)
         self._hub.send(socket, Joined(id=join.id, to=self.topic, channel=channel, at=at, here=self.present))
         self._send_updates(socket, self._history.durable_after(at))
         return True
 
-    def _add(self, socket: Socket) -> None:
+    def _add(self, socket: Socket, *, is_observer: bool) -> None:
         if socket in self.members:
             return
         connection = None
@@ -212,7 +213,15 @@ class Mirror:
             connection = f"{self._process}:{next(_join_numbers)}"
             self._behaviour.attendance.joined(self._room_id, connection)
         self.members[socket] = connection
-        self.accounts[socket.identity.account_id] += 1
+        if is_observer:
+            self.observers.add(socket)
+        else:
+            self.accounts[socket.identity.account_id] += 1
+
+    def _uncount(self, account: AccountId) -> None:
+        self.accounts[account] -= 1
+        if not self.accounts[account]:
+            del self.accounts[account]
 
     def _remove(self, socket: Socket, problem: Problem) -> None:
         self._hub.send(socket, TopicClosed(to=self.topic, error=problem))
@@ -341,11 +350,15 @@ class Mirror:
             self._owner_count, self._owner_count_at = counted.present, (counted.epoch, counted.number)
 
     def _deliver(self, update: EventUpdate) -> None:
-        for message, recipients in messages_for_all(self.topic, update, self.accounts):
+        for message, recipients in messages_for_all(self.topic, update, self._viewers):
             self._hub.broadcast(self.topic, _encode(message), recipients)
         if isinstance(update, TransientEvents):
             for payload in update.binary:
                 self._hub.broadcast_binary(self.topic, payload)
+
+    @property
+    def _viewers(self) -> set[AccountId]:
+        return {*self.accounts, *(socket.identity.account_id for socket in self.observers)}
 
     def _broadcast_presence(self) -> None:
         self._hub.broadcast(self.topic, _encode(Presence(to=self.topic, here=self.present)))

@@ -11,13 +11,13 @@ import structlog
 
 from zataku.background_tasks import BackgroundTasks
 from zataku.clock import Clock
-from zataku.errors import NotFound, Unavailable
+from zataku.errors import InvalidRequest, NotFound, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import OwnerId
 from zataku.realtime.bus.client import BusClient
 from zataku.realtime.messages import Join
 from zataku.realtime.rooms.actor import CommandResult
-from zataku.realtime.rooms.behaviour import Command, RoomBehaviour
+from zataku.realtime.rooms.behaviour import Command, RoomBehaviour, ServerCommand
 from zataku.realtime.rooms.bus_messages import (
     CallReply,
     CommandCall,
@@ -119,10 +119,14 @@ class RoomRegistry:
     def decode_command(self, topic: str, payload: bytes) -> object:
         """The body of a client's durable command to a room. Raises `RequestError`."""
         self._require_room(topic)
-        return self._behaviour_of(topic).decode_command(payload)
+        body = self._behaviour_of(topic).decode_command(payload)
+        if isinstance(body, ServerCommand):
+            raise InvalidRequest("Only the server sends this command.")
+        return body
 
     async def join(self, socket: Socket, join: Join) -> None:
         """Subscribe a socket to a room. Raises `RequestError`."""
+        self._context.hub.check_subscription(socket, join.to)
         with self.use(join.to) as handle:
             await handle.join(socket, join)
 
@@ -136,7 +140,10 @@ class RoomRegistry:
         """Pass on a transient command of a socket that has joined the room. Raises `RequestError`."""
         handle = self._handles.get(topic)
         if handle is not None:
-            body = payload if binary else self._behaviour_of(topic).decode_transient(payload)
+            behaviour = self._behaviour_of(topic)
+            if binary and not behaviour.has_binary_commands:
+                raise InvalidRequest("This room has no binary commands.")
+            body = payload if binary else behaviour.decode_transient(payload)
             handle.handle_transient(socket, Command(sender=socket.identity, body=body, binary=binary))
 
     async def catch_up(self, socket: Socket, topic: str) -> None:
@@ -166,6 +173,8 @@ class RoomRegistry:
             yield handle
         finally:
             handle.users -= 1
+            # A client may name any room: nothing is kept of one that turned out not to exist.
+            self._forget_if_idle(handle)
 
     # Time
 
@@ -184,7 +193,10 @@ class RoomRegistry:
 
     def _run_timers(self, handle: RoomHandle, now: float) -> None:
         handle.run_timers(now)
-        if handle.is_idle:
+        self._forget_if_idle(handle)
+
+    def _forget_if_idle(self, handle: RoomHandle) -> None:
+        if handle.is_idle and self._handles.get(handle.topic) is handle:
             handle.close()
             del self._handles[handle.topic]
 

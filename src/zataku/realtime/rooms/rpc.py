@@ -17,6 +17,7 @@ from zataku.errors import (
     PayloadTooLarge,
     RateLimited,
     RequestError,
+    StorageFull,
     Unauthorized,
     Unavailable,
 )
@@ -51,6 +52,7 @@ _ERRORS_BY_STATUS: dict[int, type[RequestError]] = {
         NotFound,
         Conflict,
         PayloadTooLarge,
+        StorageFull,
         Unavailable,
         _InternalError,
     )

@@ -3,7 +3,11 @@
 A server's frames are not masked, so that a frame is made once and its bytes are valid for every receiver.
 """
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeAlias
+
+FrameCounter: TypeAlias = Callable[[bool], None]
+"""Counts a frame that is not a message: True for a control frame, False for a fragment."""
 
 _TEXT, _BINARY, _PING = 0x81, 0x82, 0x89  # the first bit says that the frame is a whole message
 _SHORT, _MEDIUM = 126, 1 << 16
@@ -22,6 +26,10 @@ class Connection(Protocol):
 
     def was_active(self) -> bool:
         """True when anything has arrived since the last call, pongs included."""
+        ...
+
+    def set_frame_counter(self, count: FrameCounter) -> None:
+        """Set what is called for each control frame and fragment that arrives. It may close the connection."""
         ...
 
     def close(self, code: int, reason: str) -> None:

@@ -5,11 +5,14 @@ That pays only where several messages come together: after a tick that queued a 
 
 Most sockets get the same joined bytes; only a socket with messages of its own, or with several busy topics, gets bytes
 of its own. Everything has a sequence number, so that each socket gets its messages in the order of their sending.
+
+A large room is written over several turns of the event loop (`Deliveries`). Until that has ended, what follows is
+queued, and no flush begins.
 """
 
 import asyncio
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 import structlog
@@ -18,6 +21,7 @@ from zataku.clock import Clock
 from zataku.platform.limits import AccountId
 from zataku.realtime.messages import ServerMessage
 from zataku.realtime.sockets.connection import binary_frame, text_frame
+from zataku.realtime.sockets.deliveries import Deliveries
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.slow_readers import SlowReaders
 from zataku.realtime.sockets.socket import QueuedFrame, Socket, SocketCounters
@@ -48,6 +52,7 @@ class FlushQueue:
         self._sequence = itertools.count()
         self._busy: list[Subscribers] = []
         self._queued_sockets: dict[Socket, None] = {}
+        self._deliveries = Deliveries(limits.sockets_per_turn)
         self._task: asyncio.Task[None] | None = None
 
     def send(self, socket: Socket, message: ServerMessage) -> None:
@@ -62,7 +67,7 @@ class FlushQueue:
             self._send(socket, binary_frame(subscribers.channel, payload))
 
     def _send(self, socket: Socket, framed: bytes) -> None:
-        if _has_queued(socket):
+        if socket.undelivered or _has_queued(socket):
             self._enqueue(socket, framed, None)
         else:
             self._write(socket, [(0, framed, None)])
@@ -87,7 +92,7 @@ class FlushQueue:
         if self._must_wait(subscribers):
             subscribers.queued.append((next(self._sequence), framed))
             return
-        self._write_same(subscribers, framed, 1, self._ready(subscribers.members, framed, subscribers))
+        self._deliver(subscribers, framed, 1, self._ready(subscribers.members, framed, subscribers))
 
     def _broadcast_to(self, subscribers: Subscribers, framed: bytes, recipients: frozenset[AccountId]) -> None:
         members = [member for member in subscribers.members if member.identity.account_id in recipients]
@@ -95,7 +100,7 @@ class FlushQueue:
             for member in members:
                 self._enqueue(member, framed, subscribers)
             return
-        self._write_same(subscribers, framed, 1, self._ready(members, framed, subscribers))
+        self._deliver(subscribers, framed, 1, self._ready(members, framed, subscribers))
 
     def add_member(self, socket: Socket, subscribers: Subscribers) -> None:
         """Add a member to a topic; it does not get what was queued before."""
@@ -118,45 +123,59 @@ class FlushQueue:
         socket.queue = None
 
     def flush(self) -> None:
-        """Write everything that is queued, and start the next tick."""
-        flushed = self._next_tick()
-        served, self._queued_sockets = self._queued_sockets, {}
-        for socket in served:
-            self._write(socket, _all_queued(socket))
-        for subscribers in flushed:
-            self._flush_topic(subscribers, served)
-        for subscribers in flushed:
-            subscribers.queued = []
-            subscribers.joined_at.clear()
-            subscribers.queued_count = 0
-        for socket in served:
-            socket.queue = None
-            socket.update_is_plain()
+        """Write everything that is queued at once, and start the next tick."""
+        self._deliveries.finish()
+        self._start_flush()
+        self._deliveries.finish()
 
     async def stop(self) -> None:
         """Flush, and stop the task."""
         self.flush()
+        self._deliveries.stop()
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
 
-    def _flush_topic(self, subscribers: Subscribers, served: dict[Socket, None]) -> None:
+    def _start_flush(self) -> None:
+        flushed = self._next_tick()
+        queued_sockets, self._queued_sockets = self._queued_sockets, {}
+        own = {socket: _all_queued(socket) for socket in queued_sockets}
+        same = [(subscribers, self._same_frames(subscribers, own)) for subscribers in flushed]
+        individually = [socket for socket, queued in own.items() if queued]
+        self._write_own(self._deliveries.admit(individually, lambda part: self._write_own(part, own)), own)
+        for subscribers, sockets in same:
+            framed = b"".join([framed for _, framed in subscribers.queued])
+            self._deliver(subscribers, framed, len(subscribers.queued), sockets)
+        for subscribers in flushed:
+            subscribers.queued = []
+            subscribers.joined_at.clear()
+            subscribers.queued_count = 0
+        for socket in queued_sockets:
+            socket.queue = None
+            socket.update_is_plain()
+
+    def _same_frames(self, subscribers: Subscribers, own: dict[Socket, list[QueuedFrame]]) -> list[Socket]:
+        """The members that get just what is queued for all; the others are added to `own`."""
         same: list[Socket] = []
-        mixed: list[tuple[Socket, list[QueuedFrame]]] = []
         for member in subscribers.members:
             if member.is_plain:
                 same.append(member)
-            elif member not in served:
-                served[member] = None
+            elif member not in own:
                 queued = _all_queued(member)
                 if len(queued) == len(subscribers.queued):
+                    # It is among those of this topic; nothing of its own is left for it.
                     same.append(member)
-                else:
-                    mixed.append((member, queued))
-        framed = b"".join([framed for _, framed in subscribers.queued])
-        self._write_same(subscribers, framed, len(subscribers.queued), same)
-        for member, queued in mixed:
-            self._write(member, queued)
+                    queued = []
+                own[member] = queued
+        return same
+
+    def _write_own(self, sockets: Sequence[Socket], own: dict[Socket, list[QueuedFrame]]) -> None:
+        for socket in sockets:
+            self._write(socket, own[socket])
+
+    def _deliver(self, subscribers: Subscribers, framed: bytes, messages: int, sockets: Sequence[Socket]) -> None:
+        first = self._deliveries.admit(sockets, lambda part: self._write_same(subscribers, framed, messages, part))
+        self._write_same(subscribers, framed, messages, first)
 
     def _write_same(self, subscribers: Subscribers, framed: bytes, messages: int, sockets: Iterable[Socket]) -> None:
         """The hot loop: the same bytes to many sockets."""
@@ -221,7 +240,7 @@ class FlushQueue:
         now = self._clock.now()
         if subscribers.is_busy:
             is_close = now - subscribers.written_at < self._limits.flush_seconds / MIN_GAP_FRACTION
-            if subscribers.queued_count or not subscribers.immediate_credit or is_close:
+            if subscribers.queued_count or not subscribers.immediate_credit or is_close or self._deliveries:
                 subscribers.queued_count += 1
                 return True
             subscribers.immediate_credit -= 1
@@ -248,10 +267,11 @@ class FlushQueue:
 
     async def _run(self) -> None:
         try:
-            while self._busy or self._queued_sockets:
+            while self._busy or self._queued_sockets or self._deliveries:
                 await self._clock.sleep(self._limits.flush_seconds)
+                await self._deliveries.wait_until_finished()
                 try:
-                    self.flush()
+                    self._start_flush()
                 except Exception:  # what follows must still go out
                     log.exception("socket_flush_failed")
         finally:

@@ -1,4 +1,4 @@
-"""The heartbeat: every socket is pinged, and a client that does not answer is closed."""
+"""The heartbeat, by which clients notice a lost connection, and pings: a client that does not answer is closed."""
 
 import asyncio
 from collections.abc import Callable, Collection
@@ -8,26 +8,32 @@ import msgspec
 from zataku.clock import Clock, now_ms
 from zataku.realtime.messages import HeartbeatMessage
 from zataku.realtime.sockets.connection import ping_frame, text_frame
+from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.slow_readers import SlowReaders
 from zataku.realtime.sockets.socket import Socket
 
 MAX_SILENT_CHECKS = 5
-"""Two checks are made in each interval."""
+CHECKS_PER_PING = 2
+"""Checks for silent sockets in the time between two pings."""
 _GOING_AWAY = 1001
 
 
 class Heartbeat:
-    """One prepared ping for all sockets in each interval; twice in each, a check for silent ones."""
+    """One prepared message for all sockets in each interval; pings and checks for silent sockets in longer ones.
+
+    A heartbeat has no answer: only the client needs it often. Pings, which cost two messages, are for the server.
+    """
 
     def __init__(
         self,
         clock: Clock,
-        interval: float,
+        limits: SocketLimits,
         sockets: Collection[Socket],
         slow_readers: SlowReaders,
         close: Callable[[Socket, int, str], None],
     ) -> None:
-        self._clock, self._interval = clock, interval
+        self._clock, self._heartbeat_seconds, self._ping_seconds = clock, limits.heartbeat_seconds, limits.ping_seconds
+        self._sockets_per_turn = limits.sockets_per_turn
         self._sockets, self._slow_readers, self._close = sockets, slow_readers, close
         self._task: asyncio.Task[None] | None = None
 
@@ -43,12 +49,19 @@ class Heartbeat:
             self._task = None
 
     async def _run(self) -> None:
+        now = self._clock.now()
+        beat_at, ping_at = now + self._heartbeat_seconds, now + self._ping_seconds
+        check_at = now + self._ping_seconds / CHECKS_PER_PING
         while True:
-            await self._clock.sleep(self._interval / 2)
-            self._close_silent()
-            await self._clock.sleep(self._interval / 2)
-            self._close_silent()
-            self._ping_all()
+            await self._clock.sleep(max(0.0, min(beat_at, ping_at, check_at) - self._clock.now()))
+            now = self._clock.now()
+            if now >= check_at:
+                check_at = now + self._ping_seconds / CHECKS_PER_PING
+                self._close_silent()
+            if now >= min(beat_at, ping_at):
+                with_ping = now >= ping_at
+                beat_at, ping_at = now + self._heartbeat_seconds, now + self._ping_seconds if with_ping else ping_at
+                await self._write_all(with_ping=with_ping)
 
     def _close_silent(self) -> None:
         for socket in list(self._sockets):
@@ -60,8 +73,13 @@ class Heartbeat:
                 if socket.silent_checks >= MAX_SILENT_CHECKS:
                     self._close(socket, _GOING_AWAY, "No message or pong arrived in time. Connect again.")
 
-    def _ping_all(self) -> None:
-        heartbeat = ping_frame() + text_frame(msgspec.json.encode(HeartbeatMessage(now=now_ms(self._clock))))
-        for socket in self._sockets:
-            if socket not in self._slow_readers:
-                socket.connection.write(heartbeat)
+    async def _write_all(self, *, with_ping: bool) -> None:
+        heartbeat = text_frame(msgspec.json.encode(HeartbeatMessage(now=now_ms(self._clock))))
+        if with_ping:
+            heartbeat = ping_frame() + heartbeat
+        sockets = list(self._sockets)
+        for first in range(0, len(sockets), self._sockets_per_turn):
+            for socket in sockets[first : first + self._sockets_per_turn]:
+                if socket not in self._slow_readers:
+                    socket.connection.write(heartbeat)
+            await asyncio.sleep(0)

@@ -3,7 +3,6 @@
 import itertools
 from collections import Counter
 from random import Random
-from typing import TypeVar
 
 import msgspec
 
@@ -12,6 +11,7 @@ from zataku.errors import RateLimited, Unavailable
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.messages import Reconnect
+from zataku.realtime.sockets.addresses import Addresses
 from zataku.realtime.sockets.connection import Connection
 from zataku.realtime.sockets.flush_queue import FlushQueue
 from zataku.realtime.sockets.heartbeat import Heartbeat
@@ -24,8 +24,6 @@ MAX_CHANNELS = 1 << 16
 RECONNECT_SPREAD_MS = 1000
 """Clients reconnect over this time, so that they do not all come at once."""
 _SERVICE_RESTART = 1012
-
-K = TypeVar("K")
 
 _encode = msgspec.json.Encoder().encode
 
@@ -40,7 +38,7 @@ class Hub:
         self._random = random
         self._sockets: dict[Socket, None] = {}
         self._sockets_by_account: Counter[AccountId] = Counter()
-        self._sockets_by_address: Counter[str] = Counter()
+        self._addresses = Addresses(self.limits)
         self._topics: dict[str, Subscribers] = {}
         self._channels: dict[int, Subscribers] = {}
         self._socket_numbers = itertools.count(1)
@@ -52,7 +50,7 @@ class Hub:
         self.send_binary = self._flush_queue.send_binary
         self.broadcast = self._flush_queue.broadcast
         self.broadcast_binary = self._flush_queue.broadcast_binary
-        self._heartbeat = Heartbeat(clock, self.limits.heartbeat_seconds, self._sockets, self._slow_readers, self.close)
+        self._heartbeat = Heartbeat(clock, self.limits, self._sockets, self._slow_readers, self.close)
 
     # Connections
 
@@ -71,15 +69,16 @@ class Hub:
         """A socket for a new connection. Raises `RateLimited` when its account or address has too many of them."""
         if (
             self._sockets_by_account[identity.account_id] >= self.limits.max_sockets_per_account
-            or self._sockets_by_address[address] >= self.limits.max_sockets_per_address
+            or self._addresses.socket_count(address) >= self.limits.max_sockets_per_address
         ):
             self.counters.refused += 1
-            retry_after = self.limits.heartbeat_seconds
+            retry_after = self.limits.ping_seconds
             raise RateLimited("Too many connections are open. Close some of your pages.", retry_after=retry_after)
-        socket = Socket(next(self._socket_numbers), connection, identity, address, self.limits, self.clock.now())
+        now = self.clock.now()
+        usage = self._addresses.add_socket(address, now)
+        socket = Socket(next(self._socket_numbers), connection, identity, usage, self.limits, now)
         self._sockets[socket] = None
         self._sockets_by_account[identity.account_id] += 1
-        self._sockets_by_address[address] += 1
         self.counters.opened += 1
         return socket
 
@@ -96,10 +95,13 @@ class Hub:
         if socket not in self._sockets:
             return
         del self._sockets[socket]
-        _decrement(self._sockets_by_account, socket.identity.account_id)
-        _decrement(self._sockets_by_address, socket.address)
+        account = socket.identity.account_id
+        self._sockets_by_account[account] -= 1
+        if not self._sockets_by_account[account]:
+            del self._sockets_by_account[account]
         for topic in list(socket.topics):
             self.unsubscribe(socket, topic)
+        self._addresses.remove_socket(socket.address_usage)
         self._flush_queue.discard(socket)
         self._slow_readers.forget(socket)
 
@@ -117,19 +119,34 @@ class Hub:
 
     # Subscriptions
 
+    def check_subscription(self, socket: Socket, topic: str) -> None:
+        """Raise `RequestError` when the socket could not subscribe to one more topic, before anything is kept of it."""
+        if topic in socket.subscriptions:
+            return
+        if socket.is_closed:
+            raise Unavailable("The connection has ended.")
+        limits, of_address = self.limits, socket.address_usage.topics
+        if len(socket.subscriptions) >= limits.max_topics:
+            self.counters.refused += 1
+            raise RateLimited(
+                f"You are subscribed to {limits.max_topics} topics already. Leave one first.", retry_after=1
+            )
+        if topic not in of_address and len(of_address) >= limits.max_topics_per_address:
+            self.counters.refused += 1
+            raise RateLimited(
+                "Too many different rooms are open from your network. Close some, or try again in a moment.",
+                retry_after=limits.ping_seconds,
+            )
+
     def subscribe(self, socket: Socket, topic: str) -> int:
         """Subscribe a socket to a topic from now on. Returns the topic's channel number in binary messages."""
         subscribers = socket.subscriptions.get(topic)
         if subscribers is not None:
             return subscribers.channel
-        if len(socket.subscriptions) >= self.limits.max_topics:
-            raise RateLimited(
-                f"You are subscribed to {self.limits.max_topics} topics already. Leave one first.", retry_after=1
-            )
-        if socket.is_closed:
-            raise Unavailable("The connection has ended.")
+        self.check_subscription(socket, topic)
         subscribers = self._topics.get(topic) or self._open_topic(topic)
         socket.subscriptions[topic] = subscribers
+        socket.address_usage.add_topic(topic)
         socket.update_is_plain()
         self._flush_queue.add_member(socket, subscribers)
         return subscribers.channel
@@ -142,6 +159,7 @@ class Hub:
         self._flush_queue.remove_member(socket, subscribers)
         subscribers.muted.discard(socket)
         del socket.subscriptions[topic]
+        socket.address_usage.remove_topic(topic)
         socket.update_is_plain()
         if subscribers.is_empty:
             del self._topics[topic]
@@ -162,9 +180,3 @@ class Hub:
     def _restore(self, socket: Socket, subscribers: Subscribers) -> None:
         subscribers.muted.discard(socket)
         self._flush_queue.add_member(socket, subscribers)
-
-
-def _decrement(counter: Counter[K], key: K) -> None:
-    counter[key] -= 1
-    if not counter[key]:
-        del counter[key]

@@ -1,4 +1,4 @@
-"""Limits of sockets, and the token bucket that enforces rates."""
+"""Limits of sockets."""
 
 import msgspec
 
@@ -21,33 +21,25 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     max_sockets_per_account: int = 30
     max_sockets_per_address: int = 1000
     """A school shares one address."""
+    max_topics_per_address: int = 1000
+    """How many different topics all sockets of an address may subscribe to; a process has 65,536."""
+    address_joins_per_second: float = 100
+    address_join_burst: float = 2000
+    """Joins and leaves of all sockets of an address. A hall reconnects within seconds after a restart."""
+    address_commands_per_second: float = 100
+    address_command_burst: float = 2000
+    """Commands of all sockets of an address: guests cost nothing, so that a limit for each does not bound a crowd."""
+    address_transients_per_second: float = 3000
+    address_transient_burst: float = 6000
     max_backlog_bytes: int = 1024 * 1024
     """What may be buffered for a slow reader before it gets a snapshot instead."""
     stuck_seconds: float = 60
     """A slow reader that reads nothing for so long is closed."""
     flush_seconds: float = 0.04
     """Messages to a busy topic within this time go out in one write."""
-    heartbeat_seconds: float = 20
-    """The time between two heartbeats. A socket that is silent for two and a half of them is closed."""
-
-
-class TokenBucket:
-    """A token bucket that can be overdrawn, so that a caller who ignores the limit is recognised."""
-
-    __slots__ = ("_at", "_burst", "_rate", "_tokens")
-
-    def __init__(self, rate: float, burst: float, now: float) -> None:
-        self._rate, self._burst = rate, burst
-        self._tokens, self._at = burst, now
-
-    def take(self, now: float, tokens: float = 1) -> float:
-        """Take tokens. Returns 0, or when there were too few the seconds until there are enough."""
-        gained = max(0.0, now - self._at) * self._rate
-        self._at = now
-        self._tokens = min(self._burst, self._tokens + gained) - tokens
-        return 0.0 if self._tokens >= 0 else -self._tokens / self._rate
-
-    @property
-    def is_overdrawn(self) -> bool:
-        """True for a caller who continued although they had to wait."""
-        return self._tokens < -self._burst
+    sockets_per_turn: int = 250
+    """Sockets written in one turn of the event loop. The kernel takes about ten microseconds for each."""
+    heartbeat_seconds: float = 4
+    """The time between two heartbeats. A client that receives nothing for two of them opens another socket."""
+    ping_seconds: float = 20
+    """The time between two pings. A socket that is silent for two and a half of them is closed."""

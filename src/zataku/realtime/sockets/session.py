@@ -33,15 +33,17 @@ from zataku.realtime.messages import (
 from zataku.realtime.sockets.connection import Connection, text_frame
 from zataku.realtime.sockets.handler import SocketHandler
 from zataku.realtime.sockets.hub import Hub
-from zataku.realtime.sockets.limits import TokenBucket
 from zataku.realtime.sockets.protocol import EXTENSION
 from zataku.realtime.sockets.socket import Socket
+from zataku.token_buckets import TokenBucket
 
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 Send: TypeAlias = Callable[[Any], Awaitable[None]]
 
 INVALID_MESSAGE_TOKENS = 4
 """What a message that cannot be decoded costs, in commands."""
+ADDRESS_RETRY_SECONDS = 1.0
+"""The least seconds that a client waits when its address has sent too much."""
 _POLICY_VIOLATION = 1008
 
 _decoder: msgspec.json.Decoder[ClientMessage] = msgspec.json.Decoder(ClientMessage)
@@ -70,6 +72,7 @@ class Endpoint:
             connection.close(_POLICY_VIOLATION, limited.message)
             return
         session = SocketSession(self._hub, self._handler, socket)
+        connection.set_frame_counter(session.count_frame)
         try:
             await session.run(receive)
         finally:
@@ -133,9 +136,13 @@ class SocketSession:
         except (msgspec.DecodeError, RecursionError) as error:
             self._refuse_invalid(InvalidRequest(f"The message could not be read: {error}"))
             return
-        limited = self._rate_limit(
-            socket.transient_bucket if isinstance(message, TransientMessage) else socket.command_bucket
-        )
+        match message:
+            case TransientMessage():
+                limited = self._rate_limit(socket.transient_bucket, socket.address_usage.transient_bucket)
+            case CommandMessage():
+                limited = self._rate_limit(socket.command_bucket, socket.address_usage.command_bucket)
+            case Join() | Leave():
+                limited = self._rate_limit(socket.command_bucket, socket.address_usage.join_bucket)
         if limited is not None:
             self._refuse(message.id if isinstance(message, Join | CommandMessage) else None, limited.problem)
             return
@@ -151,7 +158,7 @@ class SocketSession:
         if len(payload) < 2:
             self._refuse_invalid(InvalidRequest("A binary message begins with two bytes of its channel number."))
             return
-        limited = self._rate_limit(socket.transient_bucket)
+        limited = self._rate_limit(socket.transient_bucket, socket.address_usage.transient_bucket)
         if limited is not None:
             self._refuse(None, limited.problem)
             return
@@ -161,6 +168,11 @@ class SocketSession:
             self._refuse(None, NotFound("You have not joined the topic of this channel.").problem)
             return
         await self._handle_now(topic, lambda: self._handler.handle_binary(socket, topic, payload[2:]))
+
+    def count_frame(self, is_control: bool) -> None:
+        """Count a control frame as a command and a fragment as a transient command; too many close the socket."""
+        # Not for the address: the heartbeats of a hall alone are many.
+        self._spend(self._socket.command_bucket if is_control else self._socket.transient_bucket)
 
     async def cancel(self) -> list[asyncio.Task[None]]:
         """Cancel joins and leaves: the socket has ended. Returns the commands that are still running."""
@@ -261,19 +273,35 @@ class SocketSession:
         self._hub.counters.messages_in += 1
         self._hub.counters.bytes_in += size
 
-    def _rate_limit(self, bucket: TokenBucket, tokens: float = 1) -> RateLimited | None:
-        """The error for a client that sends too much; a client that continues is closed."""
-        wait = bucket.take(self._hub.clock.now(), tokens)
-        if wait == 0:
+    def _rate_limit(self, own: TokenBucket, of_address: TokenBucket, tokens: float = 1) -> RateLimited | None:
+        """The error for a client that sends too much, alone or with all of its address.
+
+        Only what a client itself sends closes it: the others of its address may be honest.
+        """
+        wait = self._spend(own, tokens)
+        if wait:
+            return RateLimited("Too many messages. Wait a moment.", retry_after=round(wait, 3))
+        wait = of_address.take(self._hub.clock.now(), tokens)
+        if not wait:
             return None
         self._hub.counters.refused += 1
-        if bucket.is_overdrawn:
+        # Many wait for the same tokens.
+        retry_after = round(max(wait, ADDRESS_RETRY_SECONDS), 3)
+        return RateLimited("Too many messages come from your network. Wait a moment.", retry_after=retry_after)
+
+    def _spend(self, own: TokenBucket, tokens: float = 1) -> float:
+        """The seconds that the client has to wait, 0 within its limit; one that continues is closed."""
+        wait = own.overdraw(self._hub.clock.now(), tokens)
+        if wait:
+            self._hub.counters.refused += 1
+        if own.is_overdrawn:
             self._hub.close(self._socket, _POLICY_VIOLATION, "Too many messages.")
-        return RateLimited("Too many messages. Wait a moment.", retry_after=round(wait, 3))
+        return wait
 
     def _refuse_invalid(self, error: RequestError) -> None:
         """Answer an invalid message, which costs more than a valid one."""
-        limited = self._rate_limit(self._socket.command_bucket, INVALID_MESSAGE_TOKENS)
+        socket = self._socket
+        limited = self._rate_limit(socket.command_bucket, socket.address_usage.command_bucket, INVALID_MESSAGE_TOKENS)
         self._refuse(None, (limited or error).problem)
 
     def _refuse(self, message_id: int | None, problem: Problem) -> None:

@@ -4,9 +4,11 @@ from collections.abc import KeysView
 from typing import TypeAlias
 
 from zataku.platform.identity import Identity
+from zataku.realtime.sockets.addresses import AddressUsage
 from zataku.realtime.sockets.connection import Connection
-from zataku.realtime.sockets.limits import SocketLimits, TokenBucket
+from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.subscribers import Subscribers
+from zataku.token_buckets import TokenBucket
 
 QueuedFrame: TypeAlias = tuple[int, bytes, Subscribers | None]
 """A frame with its global sequence number, and the topic it was broadcast to, None when it was sent to one socket."""
@@ -16,11 +18,12 @@ class Socket:
     """One connection with its identity. The hub writes to it.
 
     `queue` is None except in ticks in which frames are queued for this socket alone. `is_plain` says that the socket
-    has at most one subscription and no queue: it receives the same bytes as all others like it.
+    has at most one subscription and no queue: it receives the same bytes as all others like it. `undelivered` counts
+    the deliveries in progress that have not reached it.
     """
 
     __slots__ = (
-        "address",
+        "address_usage",
         "command_bucket",
         "connection",
         "id",
@@ -31,6 +34,7 @@ class Socket:
         "silent_checks",
         "subscriptions",
         "transient_bucket",
+        "undelivered",
     )
 
     def __init__(
@@ -38,21 +42,27 @@ class Socket:
         number: int,
         connection: Connection,
         identity: Identity,
-        address: str,
+        address_usage: AddressUsage,
         limits: SocketLimits,
         now: float,
     ) -> None:
         self.id = number
         self.connection = connection
         self.identity = identity
-        self.address = address
+        self.address_usage = address_usage
         self.subscriptions: dict[str, Subscribers] = {}
         self.queue: list[QueuedFrame] | None = None
         self.is_plain = True
+        self.undelivered = 0
         self.silent_checks = 0
         self.is_closed = False
         self.command_bucket = TokenBucket(limits.commands_per_second, limits.command_burst, now)
         self.transient_bucket = TokenBucket(limits.transients_per_second, limits.transient_burst, now)
+
+    @property
+    def address(self) -> str:
+        """The address of its client, or the network that counts as one."""
+        return self.address_usage.address
 
     @property
     def topics(self) -> KeysView[str]:

@@ -1,0 +1,38 @@
+"""Names that nobody may take, in the spellings in which they would still pass for the server or a host."""
+
+import pytest
+
+from zataku.errors import InvalidRequest
+from zataku.platform.names import normalize_name
+from zataku.reserved_names import is_reserved, look_alike_form
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "admin", "Admin", "ＡＤＭＩＮ", "ad min", "a.d.m.i.n", "adm1n", "аdmin", "ádmin", "ad\u200bmin", "ʜᴏꜱᴛ",
+        "H0ST", "Hоst", "moderator", "rnoderator", "Zataku", "System", "5ystem", "ホスト", "ﾎｽﾄ", "ホス卜", "管理者",
+        "운영자", "호 스 트", "시스템",
+    ],
+)  # fmt: skip
+def test_a_reserved_name_is_recognised_in_every_spelling(name: str) -> None:
+    assert is_reserved(name)
+
+
+@pytest.mark.parametrize("name", ["みどり", "hana", "Adminton", "Hosta", "하늘", "systema", "ねこ🐈", "🐈", "0"])
+def test_other_names_are_free(name: str) -> None:
+    assert not is_reserved(name)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("みどり", "みとり"), ("はな", "ばな"), ("하늘", "하날"), ("🐈", "🐕"), ("さくら1", "さくら2")]
+)
+def test_names_that_a_reader_tells_apart_have_different_forms(one: str, other: str) -> None:
+    assert look_alike_form(one) != look_alike_form(other)
+
+
+@pytest.mark.parametrize("typed", ["admin", " ADMIN ", "ホスト", "관리자"])
+def test_no_account_gets_a_reserved_name(typed: str) -> None:
+    with pytest.raises(InvalidRequest) as refused:
+        normalize_name(typed)
+    assert refused.value.code == "name_reserved"
