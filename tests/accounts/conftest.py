@@ -43,10 +43,15 @@ def passwords(hasher: PasswordHasher) -> Iterator[Passwords]:
 async def account_harness(store: Store, clock: ManualClock, passwords: Passwords) -> AccountHarness:
     """The account services on a store."""
     ended: EndedCredentials = []
+    authenticator = Authenticator(store, clock, Cookies(b"s" * 32, secure=False))
     accounts = Accounts(
-        store, clock, passwords, on_ended=lambda account_id, credential: ended.append((account_id, credential))
+        store,
+        clock,
+        passwords,
+        on_ended=lambda account_id, credential: ended.append((account_id, credential)),
+        cutoff=authenticator.cutoff,
     )
-    return AccountHarness(store, clock, accounts, Authenticator(store, clock, Cookies(b"s" * 32, secure=False)), ended)
+    return AccountHarness(store, clock, accounts, authenticator, ended)
 
 
 @pytest.fixture

@@ -294,10 +294,40 @@ async def test_checking_an_identity_does_not_extend_its_session(harness: Account
     assert not await harness.authenticator.is_still_valid(person)
 
 
+async def test_guests_keep_their_identity_when_the_clock_is_set_back(harness: AccountHarness) -> None:
+    authenticator = harness.authenticator
+    guest, cookie = authenticator.new_guest("ja")
+    await authenticator.ensure_account(guest)
+    cookies = {cookie.key: str(cookie.value)}
+    harness.clock.set_back(2 * DAY / SECOND)
+    returned = await authenticator.authenticate(cookies)
+    assert returned is not None
+    assert (returned.account_id, returned.role, returned.is_stored) == (guest.account_id, "guest", True)
+    # The cookie is issued again by the clock as it is now.
+    (renewed,) = authenticator.renewed_cookies(returned, cookies)
+    issued = authenticator.cookies.guest_in({renewed.key: str(renewed.value)}, now_ms(harness.clock))
+    assert issued is not None
+    assert issued.issued_at == now_ms(harness.clock)
+
+
+async def test_users_stay_signed_in_when_the_clock_is_set_back(harness: AccountHarness) -> None:
+    user, token = await harness.user()
+    harness.clock.set_back(2 * DAY / SECOND)
+    assert (await harness.identity_of(token)).account_id == user.account_id
+
+
+async def test_users_can_sign_in_when_the_clock_is_set_back_after_a_restore(harness: AccountHarness) -> None:
+    await harness.user()
+    harness.authenticator.cutoff.at = now_ms(harness.clock)
+    harness.clock.set_back(2 * DAY / SECOND)
+    _, token = await harness.accounts.sign_in("Hana", PASSWORD, "")
+    assert await harness.authenticate_session(token) is not None
+
+
 async def test_sessions_created_before_the_cutoff_are_invalid(harness: AccountHarness) -> None:
     user, token = await harness.user()
     await harness.clock.advance(1)
-    harness.authenticator.sessions_from = now_ms(harness.clock)
+    harness.authenticator.cutoff.at = now_ms(harness.clock)
     assert await harness.authenticate_session(token) is None
     _, later = await harness.accounts.sign_in("Hana", PASSWORD, "")
     assert await harness.authenticate_session(later) is not None

@@ -2,16 +2,24 @@
 
 import asyncio
 import threading
+from importlib.resources import files
 from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
 from argon2.profiles import RFC_9106_LOW_MEMORY
 
-from tests.accounts.account_services import OTHER_PASSWORD, PASSWORD, fast_hasher
-from zataku.accounts.passwords import DEFAULT_HASHER, Passwords, check_password
+from tests.accounts.account_services import OTHER_PASSWORD, PASSWORD, AccountHarness, fast_hasher
+from zataku.accounts.passwords import (
+    DEFAULT_HASHER,
+    MIN_PASSWORD_LENGTH,
+    Passwords,
+    check_password,
+    common_passwords,
+)
 from zataku.accounts.secrets import Secret
 from zataku.errors import InvalidRequest, Unavailable
+from zataku.text import fold
 
 
 async def test_only_the_right_password_matches_a_hash(passwords: Passwords) -> None:
@@ -115,7 +123,7 @@ def test_a_new_password_has_8_to_200_characters_after_normalization(text: str) -
     assert error.value.code == "bad_password"
 
 
-@pytest.mark.parametrize("text", ["12345678", "x" * 200, "비밀번호는여덟자"])
+@pytest.mark.parametrize("text", ["1357 642", "x" * 200, "비밀번호는여덟자"])
 def test_passwords_at_the_limits_are_accepted(text: str) -> None:
     check_password(Secret(text), "Hana")
 
@@ -124,6 +132,60 @@ def test_passwords_at_the_limits_are_accepted(text: str) -> None:
 def test_the_account_name_is_refused_as_password(text: str) -> None:
     with pytest.raises(InvalidRequest):
         check_password(Secret(text), "otto_the_owl")
+
+
+COMMON = [
+    "password",
+    "12345678",
+    "PASSWORD1",
+    "ｐassword",
+    "iloveyou",
+    "qwertyuiop",
+    "P@ssw0rd",
+    "1q2w3e4r",
+    "admin123",
+]
+OF_NAMES = ["Hanako2026", "hanako!!", "123hanako", "ＨＡＮＡＫＯ99", "zataku2026", "Zataku!!", "12zataku34"]
+
+
+@pytest.mark.parametrize("text", [*COMMON, *OF_NAMES])
+def test_a_password_that_is_tried_first_is_refused(text: str) -> None:
+    with pytest.raises(InvalidRequest, match="too easy to guess") as refused:
+        check_password(Secret(text), "Hanako")
+    assert refused.value.code == "common_password"
+
+
+@pytest.mark.parametrize(
+    "text", ["hanako and otto", "zatakutable", "12345678 seats", "20260221!!", "座卓のそばの猫たち"]
+)
+def test_a_password_is_not_refused_for_what_it_contains(text: str) -> None:
+    check_password(Secret(text), "Hanako")
+    check_password(Secret(text), None)
+    check_password(Secret(text), "007")
+
+
+def test_the_list_of_common_passwords_has_only_what_could_be_chosen_and_states_its_source() -> None:
+    text = files("zataku.accounts").joinpath("common_passwords.txt").read_text(encoding="utf-8")
+    assert "Source: SecLists" in text
+    assert "MIT License" in text
+    assert len(common_passwords()) > 300
+    assert all(len(each) >= MIN_PASSWORD_LENGTH and each == fold(each) for each in common_passwords())
+
+
+async def test_nobody_can_choose_a_common_password(harness: AccountHarness) -> None:
+    for attempt in (
+        harness.accounts.sign_up(harness.guest(), "Hanako", Secret("hanako2026"), ""),
+        harness.accounts.sign_up(harness.guest(), "Hanako", Secret("password1"), ""),
+    ):
+        with pytest.raises(InvalidRequest, match="too easy"):
+            await attempt
+    assert await harness.accounts.find("Hanako") is None
+    user, token = await harness.user("Hanako")
+    person = await harness.identity_of(token)
+    with pytest.raises(InvalidRequest, match="too easy"):
+        await harness.accounts.change_password(person, PASSWORD, Secret("zataku123"), "")
+    with pytest.raises(InvalidRequest, match="too easy"):
+        await harness.accounts.reset_password(user, Secret("iloveyou"))
 
 
 def test_a_printed_secret_is_hidden() -> None:

@@ -53,6 +53,6 @@ def strong_query(query: Query[T]) -> Query[T]:
 async def assert_seats_match(store: Store, game: Game) -> Game:
     """Assert that the list of players and the seat items agree; returns the stored game."""
     stored = await load_game(store, game)
-    seats = [seat async for seat in store.each(strong_query(seats_of(game.game_id)))]
+    seats = [seat async for seat in store.each(strong_query(seats_of(game.game_id))) if seat.left_at is None]
     assert sorted(seat.player_id for seat in seats) == sorted(player.id for player in stored.players)
     return stored

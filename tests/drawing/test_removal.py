@@ -8,10 +8,20 @@ from msgspec.structs import replace
 from tests.support.app_context import FailingStore, StoreFailed, all_items, app_context, items_containing
 from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
-from zataku.drawing.design import ChatMessage, Game, Picture, Round, esiritori, games_of_player
+from zataku.drawing.design import ChatMessage, Game, Picture, Round, Strokes, esiritori, games_of_player
 from zataku.drawing.design import game as game_key
 from zataku.drawing.removal import ANONYMOUS_NAME, removal
-from zataku.drawing.samples import SampleSize, a_message, in_play, ongoing_game, played_game, ready_room, seats_in
+from zataku.drawing.samples import (
+    DRAWING_DATA,
+    SampleSize,
+    a_message,
+    in_play,
+    ongoing_game,
+    played_game,
+    ready_room,
+    seats_in,
+)
+from zataku.drawing.writes import leave_seat, take_seat
 from zataku.platform.limits import AccountId
 from zataku.table import Entity, Store
 
@@ -77,6 +87,48 @@ async def test_a_waiting_room_has_a_free_seat_again(strict: Store, clock: Manual
     assert [player.id for player in reloaded.players] == [player.id for player in room.players[1:]]
     assert reloaded.host_id == room.players[1].id
     assert await items_containing(strict, [esiritori], host.id, f'"{host.name}"') == []
+
+
+async def test_the_parts_of_finished_pictures_are_anonymous_too(strict: Store, clock: ManualClock):
+    size = SampleSize(players=3, rounds=2, picture=400, messages=5)
+    original = await store_game(strict, list(played_game(Random(7), NOW - 3_600_000, size)))
+    drawer = original.players[1]
+    parts = [
+        Strokes(
+            game_id=original.game_id,
+            round_number=round_number,
+            turn_number=turn_number,
+            number=number,
+            drawer_id=drawer.id,
+            data=DRAWING_DATA,
+            updated_at=NOW,
+            epoch=1,
+        )
+        # The last turn is in no round: its owner had lost the room when it stored the part.
+        for round_number, turn_number in ((1, 2), (2, 2), (2, 9))
+        for number in (1, 2)
+    ]
+    await strict.write_many(put=parts)
+    await remove_account(strict, clock, drawer.id)
+    assert await items_containing(strict, [esiritori], drawer.id) == []
+    assert sum(line.startswith("Strokes ") for line in await all_items(strict, [esiritori])) == len(parts)
+
+
+@pytest.mark.parametrize("comes_back", [False, True])
+async def test_messages_of_a_player_who_left_before_the_game_are_anonymous(
+    strict: Store, clock: ManualClock, comes_back: bool
+):
+    room = ready_room(Random(8), NOW, SampleSize(players=3))
+    guest = room.players[2]
+    await strict.write_many(put=[room, *seats_in(room), a_message(Random(8), room, guest, 1, "こんにちは！", NOW)])
+    left = await strict.write(leave_seat(room, room.epoch, guest.id, NOW + 1))
+    assert left is not None
+    if comes_back:
+        await strict.write(take_seat(left, left.epoch, guest.id, guest.name, None, NOW + 2))
+    await remove_account(strict, clock, guest.id)
+    assert await items_containing(strict, [esiritori], guest.id, f'"{guest.name}"') == []
+    (message,) = [line for line in await all_items(strict, [esiritori]) if line.startswith("ChatMessage")]
+    assert ANONYMOUS_NAME in message
 
 
 async def test_an_interrupted_removal_continues_under_the_same_pseudonym(strict: Store, clock: ManualClock):

@@ -137,7 +137,9 @@ async def test_leaving_frees_the_seat_and_makes_the_first_to_join_the_host(store
     await store_items(store, *seats_in(game))
     game = await store.write(writes.leave_seat(game, 1, HOST, MUCH_LATER))
     assert ([player.id for player in game.players], game.host_id) == ([GUEST, THIRD], GUEST)
-    assert await store.get(Seat.key(game_id=game.game_id, player_id=HOST), strong=True) is None
+    left = await store.get(Seat.key(game_id=game.game_id, player_id=HOST), strong=True)
+    assert left is not None
+    assert (left.left_at, left.ttl) == (MUCH_LATER, MUCH_LATER // 1000 + RETENTION_SECONDS)
     game = await store.write(writes.kick(game, 1, GUEST, THIRD, MUCH_LATER + 1))
     game = await store.write(writes.leave_seat(game, 1, GUEST, MUCH_LATER + 2))
     assert (game.players, game.host_id, game.listed) == ((), None, None)

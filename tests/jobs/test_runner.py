@@ -13,8 +13,11 @@ from tests.support.manual_clock import ManualClock
 from zataku.jobs.definitions import DeadlineJob
 from zataku.jobs.runner import MAX_CONCURRENT_RUNS, JobRunner
 from zataku.platform import writes
+from zataku.platform.design import Job, platform
 from zataku.platform.limits import MAX_JOB_ATTEMPTS, OwnerId
 from zataku.table import Store
+from zataku.table.backend.port import PutItem
+from zataku.table.schema.entity import binding_of
 
 
 @pytest.fixture
@@ -62,6 +65,23 @@ async def test_overdue_jobs_run_after_a_start_with_the_oldest_first(
     await handler.wait_until_done(5)
     assert len(handler.done) == 5
     assert [subject for subject, _ in handler.started] == ["4", "3", "2", "1", "0"]
+
+
+async def test_a_job_that_cannot_be_read_is_logged_once_and_holds_up_no_other(
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
+):
+    await store.write(writes.schedule_job("othello", "close_turn", "damaged", at=NOW - 9_000, now=NOW))
+    await store.write(writes.schedule_job("othello", "close_turn", "whole", at=NOW - 5_000, now=NOW))
+    damaged = await stored_job(store, "damaged")
+    assert damaged is not None
+    item = {**binding_of(Job).encode(damaged), "state": "lost"}
+    await store.calls("foreign", lambda used: store.backend.write(PutItem(store.schema(platform), item), used))
+    with capture_logs() as logs:
+        await processes(store, "web-1", handle=handler.handle).start()
+        await handler.wait_until_done()
+        await advance_until(clock, 30, lambda: clock.now() >= NOW / 1000 + 25)
+    assert handler.done == ["whole"]
+    assert [entry["event"] for entry in logs if entry["log_level"] == "error"] == ["job_unreadable"]
 
 
 async def test_a_job_that_returns_a_time_runs_again_at_that_time(

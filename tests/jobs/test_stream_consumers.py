@@ -12,10 +12,15 @@ from tests.jobs.conftest import Processes
 from tests.jobs.job_processes import Process, advance_until
 from tests.support.manual_clock import ManualClock
 from tests.support.stores import temporary_store
+from zataku.clock import now_ms
 from zataku.jobs.definitions import StreamConsumer
 from zataku.jobs.stream_consumers import LEASE_MS
 from zataku.platform.design import TABLES
+from zataku.platform.lease_writes import take_lease
+from zataku.platform.limits import OwnerId
 from zataku.table import NEW_AND_OLD, Change, DesignError, Entity, Store, Table
+from zataku.table.backend.port import PutItem
+from zataku.table.schema.entity import binding_of
 
 notes = Table("Notes", pk="PK", sk="SK", stream=NEW_AND_OLD)
 Word = Annotated[str, Meta(max_length=20)]
@@ -65,6 +70,17 @@ async def write(store: Store, numbers: range) -> None:
 def consuming_process(processes: Processes, store: Store, name: str, consumer: RecordingConsumer) -> Process:
     options: dict[str, Any] = {"stream_consumers": [consumer.definition()]}
     return processes(store, name, **options)
+
+
+async def test_a_process_that_died_before_the_clock_was_set_back_holds_up_no_consumer(
+    store: Store, clock: ManualClock, processes: Processes
+):
+    now, consumer = now_ms(clock), RecordingConsumer()
+    await store.write(take_lease(None, "follower/digest", OwnerId("web-0"), now, now + LEASE_MS))
+    clock.set_back(7200)
+    await write(store, range(3))
+    await consuming_process(processes, store, "web-1", consumer).start()
+    await advance_until(clock, 60, lambda: len(consumer.distinct) == 3)
 
 
 async def test_every_change_is_handled_in_order(store: Store, clock: ManualClock, processes: Processes):
@@ -135,6 +151,23 @@ async def test_changes_whose_handler_failed_are_delivered_again(store: Store, cl
     assert [entry["event"] for entry in logs] == ["stream_consumer_failed"] * 3
     assert [entry["pause"] for entry in logs] == [0.5, 1.0, 2.0]
     assert web.runner.counters.failures == 3
+
+
+async def test_a_change_of_an_item_that_does_not_fit_is_logged_and_holds_nothing_up(
+    store: Store, clock: ManualClock, processes: Processes
+):
+    consumer = RecordingConsumer()
+    foreign = {**binding_of(Note).encode(Note(number=1)), "text": "longer than twenty letters"}
+    await write(store, range(1))
+    await store.calls("foreign", lambda consumed: store.backend.write(PutItem(store.schema(notes), foreign), consumed))
+    await write(store, range(2, 4))
+    with capture_logs() as logs:
+        await consuming_process(processes, store, "web-1", consumer).start()
+        await advance_until(clock, 10, lambda: len(consumer.distinct) == 3)
+    assert consumer.distinct == [0, 2, 3]
+    entry = logs[0]
+    assert (entry["event"], entry["consumer"], entry["key"]) == ("stream_change_unreadable", "digest", "NOTE#1 NOTE")
+    assert "text" in entry["problem"]
 
 
 def test_invalid_stream_consumers_are_refused_when_the_process_is_created(store: Store, processes: Processes):

@@ -8,7 +8,7 @@ from tests.support.manual_clock import ManualClock
 from zataku.platform import writes
 from zataku.platform.design import Lease, lease
 from zataku.platform.errors import LeaseHeld, LeaseNotHeld
-from zataku.platform.limits import OwnerId
+from zataku.platform.limits import HOUR, MAX_CLOCK_SKEW, OwnerId
 from zataku.table import ConditionFailed, Store
 
 
@@ -63,6 +63,21 @@ async def test_renewing_never_shortens_a_lease(store: Store):
         with pytest.raises(ConditionFailed):
             await store.write(plan)
     assert await store.get(lease(held.name)) == held
+
+
+async def test_a_lease_from_before_the_clock_was_set_back_does_not_outlast_it(store: Store):
+    held = a_lease()
+    await store.write_many(put=[held])
+    back = NOW - 2 * HOUR
+    with pytest.raises(LeaseHeld):
+        writes.take_lease(held, held.name, OTHER, NOW - MAX_CLOCK_SKEW, held.until - MAX_CLOCK_SKEW)
+    renewed = await store.write(writes.renew_lease(held, back + 10_000))
+    assert renewed is not None
+    assert renewed.until == back + 10_000
+    await store.write_many(put=[held])
+    taken = await store.write(writes.take_lease(held, held.name, OTHER, back, back + 10_000))
+    assert taken is not None
+    assert (taken.owner, taken.until, taken.epoch) == (OTHER, back + 10_000, held.epoch + 1)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from zataku.accounts.cookies import Cookies, language_in
 from zataku.accounts.secrets import Token, key_token
+from zataku.accounts.sessions import SessionCutoff
 from zataku.accounts.table_writes import BackgroundWrites, write_if_met
 from zataku.clock import Clock, now_ms
 from zataku.errors import Unauthorized
@@ -34,19 +35,20 @@ _BEARER = re.compile(r"bearer +(\S+) *", re.IGNORECASE)
 class Authenticator:
     """Identifies callers by cookie, session or API key, and creates guests. Nothing is cached between requests."""
 
-    def __init__(self, store: Store, clock: Clock, cookies: Cookies, sessions_from: Millis = 0) -> None:
+    def __init__(self, store: Store, clock: Clock, cookies: Cookies, cutoff: SessionCutoff | None = None) -> None:
         self.cookies = cookies
-        self.sessions_from = sessions_from
-        """Sessions that began before this time are invalid: a restored backup revives some that have ended since."""
+        self.cutoff = SessionCutoff() if cutoff is None else cutoff
         self._store = store
         self._clock = clock
         self._background_writes = BackgroundWrites(store)
 
     @classmethod
-    async def open(cls, store: Store, clock: Clock, public_url: str, sessions_from: Millis = 0) -> "Authenticator":
+    async def open(
+        cls, store: Store, clock: Clock, public_url: str, cutoff: SessionCutoff | None = None
+    ) -> "Authenticator":
         """The authenticator of a store. Cookies are Secure when the public URL is https."""
         secure = public_url.lower().startswith("https:")
-        return cls(store, clock, Cookies(await store.backend.secret(), secure=secure), sessions_from)
+        return cls(store, clock, Cookies(await store.backend.secret(), secure=secure), cutoff)
 
     async def authenticate(
         self, cookies: Mapping[str, str], authorization: str | None = None, language: Language = "en"
@@ -120,7 +122,7 @@ class Authenticator:
 
     def is_current(self, session: Session) -> bool:
         """True when a session began after the last restore of a backup."""
-        return session.created_at >= self.sessions_from
+        return session.created_at >= self.cutoff.at
 
     async def drain(self) -> None:
         """Wait for all background writes, before the store is closed."""

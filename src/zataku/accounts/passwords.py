@@ -5,9 +5,12 @@ slow by intention, a few tenths of a second, in threads of its own, so that othe
 """
 
 import asyncio
+import string
 import unicodedata
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.resources import files
 from typing import TypeVar
 
 from argon2 import PasswordHasher
@@ -17,6 +20,10 @@ from argon2.profiles import RFC_9106_LOW_MEMORY
 from zataku.accounts.secrets import Secret
 from zataku.errors import InvalidRequest, Unavailable
 from zataku.text import fold
+
+SITE_NAME = "zataku"
+# Whoever guesses tries these around a name.
+_AROUND_NAMES = string.digits + string.punctuation + string.whitespace
 
 MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 8, 200
 # Each hash takes 64 MiB while it is computed. Requests beyond the queue are refused.
@@ -101,3 +108,22 @@ def check_password(password: Secret, name: str | None) -> None:
         )
     if name is not None and fold(text) == fold(name):
         raise InvalidRequest("The password must not be the name. Choose another one.", code="bad_password")
+    if _is_common(fold(text), name):
+        raise InvalidRequest(
+            "That password is too easy to guess. Choose one that few others use, and not a name with digits.",
+            code="common_password",
+        )
+
+
+def _is_common(folded: str, name: str | None) -> bool:
+    """True for a common password, and for one that is a name or the name of the site with digits or signs around it."""
+    letters = folded.strip(_AROUND_NAMES)
+    names = {SITE_NAME} if name is None else {SITE_NAME, fold(name).strip(_AROUND_NAMES)}
+    return folded in common_passwords() or (letters != "" and letters in names)
+
+
+@cache
+def common_passwords() -> frozenset[str]:
+    """The passwords that are tried first, as `fold` writes them. The file states its source."""
+    lines = files("zataku.accounts").joinpath("common_passwords.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(line for line in lines if line and not line.startswith("#"))

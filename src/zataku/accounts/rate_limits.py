@@ -4,7 +4,6 @@ An empty bucket refuses the request with the time until the next token. Buckets 
 """
 
 import math
-from collections import OrderedDict
 from collections.abc import Mapping
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from types import MappingProxyType
@@ -14,10 +13,9 @@ import msgspec
 
 from zataku.clock import Clock
 from zataku.errors import RateLimited
+from zataku.token_buckets import DEFAULT_MAX_BUCKETS, TokenBuckets
 
 MINUTE, HOUR = 60.0, 3600.0
-# The buckets of each limit; beyond this number the least recently used are dropped.
-MAX_BUCKETS = 20_000
 _IPV6_PREFIX_LENGTH = 64
 
 RateLimitName: TypeAlias = Literal[
@@ -32,6 +30,9 @@ RateLimitName: TypeAlias = Literal[
     "file_address",
     "code_address",
     "socket_address",
+    "export",
+    "export_address",
+    "export_all",
 ]
 
 
@@ -69,15 +70,14 @@ RATE_LIMITS: Mapping[RateLimitName, RateLimit] = MappingProxyType(
         "file_address": RateLimit(60_000, MINUTE, 30_000),
         # QR codes that are not cached yet: drawing one is slow.
         "code_address": RateLimit(60, MINUTE, 60),
+        # An export reads a whole room. At the end of a talk some of the audience may want one.
+        "export": RateLimit(6, MINUTE, 6),
+        "export_address": RateLimit(60, MINUTE, 30),
+        "export_all": RateLimit(240, MINUTE, 120),
         # The server replaces it by its setting `sockets_per_address`.
         "socket_address": RateLimit(3000, MINUTE, 1500),
     }
 )
-
-
-class _Bucket(msgspec.Struct):
-    tokens: float
-    updated_at: float
 
 
 class RateLimits:
@@ -88,40 +88,23 @@ class RateLimits:
         clock: Clock,
         limits: Mapping[RateLimitName, RateLimit] = RATE_LIMITS,
         *,
-        max_buckets: int = MAX_BUCKETS,
+        max_buckets: int = DEFAULT_MAX_BUCKETS,
     ) -> None:
         self._clock = clock
-        self._limits = limits
-        self._max_buckets = max_buckets
-        self._buckets: dict[RateLimitName, OrderedDict[str, _Bucket]] = {name: OrderedDict() for name in limits}
+        self._buckets = {name: TokenBuckets(limit.rate, limit.burst, max_buckets) for name, limit in limits.items()}
 
     def consume(self, name: RateLimitName, *caller: str) -> None:
         """Take one token of a caller, or raise RateLimited with the seconds until there is one."""
-        limit, bucket = self._limits[name], self._bucket(name, "\n".join(caller))
-        if bucket.tokens < 1:
-            wait = math.ceil((1 - bucket.tokens) / limit.rate)
+        now = self._clock.now()
+        seconds = self._buckets[name].of("\n".join(caller), now).take(now)
+        if seconds:
+            wait = math.ceil(seconds)
             unit = "second" if wait == 1 else "seconds"
             raise RateLimited(f"That was a bit fast. Try again in {wait} {unit}.", retry_after=wait)
-        bucket.tokens -= 1
 
     def refund(self, name: RateLimitName, *caller: str) -> None:
         """Return a token, for a request that had no effect."""
-        bucket = self._bucket(name, "\n".join(caller))
-        bucket.tokens = min(self._limits[name].burst, bucket.tokens + 1)
-
-    def _bucket(self, name: RateLimitName, caller: str) -> _Bucket:
-        limit, buckets, now = self._limits[name], self._buckets[name], self._clock.now()
-        bucket = buckets.get(caller)
-        if bucket is None:
-            bucket = buckets[caller] = _Bucket(limit.burst, now)
-            if len(buckets) > self._max_buckets:
-                buckets.popitem(last=False)
-            return bucket
-        buckets.move_to_end(caller)
-        # A clock that was set back adds and removes nothing.
-        bucket.tokens = min(limit.burst, bucket.tokens + max(0.0, now - bucket.updated_at) * limit.rate)
-        bucket.updated_at = now
-        return bucket
+        self._buckets[name].of("\n".join(caller), self._clock.now()).give_back()
 
 
 def client_network(address: str | None) -> str:

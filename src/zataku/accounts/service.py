@@ -9,7 +9,7 @@ from zataku.accounts.api_keys import ApiKeys
 from zataku.accounts.passwords import Passwords, check_password
 from zataku.accounts.route_access import refuse_api_keys
 from zataku.accounts.secrets import Secret, Token
-from zataku.accounts.sessions import CredentialListener, Sessions, account_gone, ignore_ended
+from zataku.accounts.sessions import CredentialListener, SessionCutoff, Sessions, account_gone, ignore_ended
 from zataku.accounts.table_writes import write_if_met, write_once
 from zataku.clock import Clock, now_ms
 from zataku.errors import Conflict, Forbidden, Unauthorized, Unavailable
@@ -33,9 +33,14 @@ class Accounts:
     """The use cases. Each succeeds as a whole, or raises an error and changes nothing."""
 
     def __init__(
-        self, store: Store, clock: Clock, passwords: Passwords, on_ended: CredentialListener = ignore_ended
+        self,
+        store: Store,
+        clock: Clock,
+        passwords: Passwords,
+        on_ended: CredentialListener = ignore_ended,
+        cutoff: SessionCutoff | None = None,
     ) -> None:
-        self.sessions = Sessions(store, clock, on_ended)
+        self.sessions = Sessions(store, clock, on_ended, cutoff)
         self.keys = ApiKeys(store, clock, on_ended)
         self.passwords = passwords
         self._store = store

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import msgspec
+
 from zataku.accounts.secrets import Token
 from zataku.accounts.table_writes import write_once
 from zataku.clock import Clock, now_ms
@@ -9,7 +11,7 @@ from zataku.errors import Unauthorized
 from zataku.platform import writes
 from zataku.platform.design import Account, Session, sessions_of
 from zataku.platform.limits import AccountId
-from zataku.table import Store
+from zataku.table import Millis, Store
 
 MAX_SESSIONS = 20
 _MAX_USER_AGENT_LENGTH = 200
@@ -27,10 +29,23 @@ def account_gone() -> Unauthorized:
     return Unauthorized("This account is gone. Sign in again.", code="account_gone")
 
 
+class SessionCutoff(msgspec.Struct):
+    """The time from which on sessions are valid: a restored backup revives some that have ended since it was made."""
+
+    at: Millis = 0
+
+
 class Sessions:
     """Creates, lists and ends sessions."""
 
-    def __init__(self, store: Store, clock: Clock, on_ended: CredentialListener = ignore_ended) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        on_ended: CredentialListener = ignore_ended,
+        cutoff: SessionCutoff | None = None,
+    ) -> None:
+        self._cutoff = SessionCutoff() if cutoff is None else cutoff
         self._store = store
         self._clock = clock
         self._on_ended = on_ended
@@ -38,7 +53,9 @@ class Sessions:
     async def create(self, user: Account, user_agent: str) -> Token:
         """Sign a browser in, as the user that was read. With more than 20 sessions, the least recently used ends."""
         token = Token.generate(user.account_id)
-        plan = writes.sign_in(user, token.secret.digest(), _printable(user_agent), now_ms(self._clock))
+        # The clock may have been set back since the cutoff; a new session is valid nevertheless.
+        now = max(now_ms(self._clock), self._cutoff.at)
+        plan = writes.sign_in(user, token.secret.digest(), _printable(user_agent), now)
         await write_once(self._store, plan)
         await self._end_excess(user)
         return token

@@ -23,7 +23,7 @@ DEPARTURES: tuple[Departure, ...] = (
         "Every seat has an item, `SK = PLAYER#<playerId>`, which carries GSI1PK and GSI1SK.",
         "The document does not say which item carries these keys. META is one item and cannot carry those of ten "
         "players.",
-        "1 item of at most 373 bytes a seat; a list of 50 games costs 2 read units.",
+        "1 item of at most 400 bytes a seat; a list of 50 games costs 2 read units.",
     ),
     Departure(
         "META keeps the points of the current round only, and each player's total; a finished round's entries move to "

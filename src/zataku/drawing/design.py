@@ -207,12 +207,16 @@ class Connection(Entity, frozen=True, kw_only=True, rename="camel"):
     index={"GSI1PK": "PLAYER#{player_id}", "GSI1SK": "GAME#{game_id}"},
 )
 class Seat(Entity, frozen=True, kw_only=True, rename="camel"):
-    """A player's seat in a game, indexed by player. Written together with the game's list of players."""
+    """A player's seat in a game, indexed by player. Written together with the game's list of players.
+
+    The seat of a player who left a waiting room stays, since their messages do: the removal of an account finds them.
+    """
 
     game_id: GameUuid
     player_id: PlayerUuid
     player_name: PlayerName
     joined_at: Moment
+    left_at: Annotated[Moment, Meta(description="When the player left the waiting room")] | None = None
     ttl: Until | None = None
 
     def __post_init__(self) -> None:
@@ -271,7 +275,7 @@ def game(game_id: GameId) -> Key[Game]:
 
 @esiritori.query(returns=Seat, budget=Budget(reads=2, of="50 games"))
 def games_of_player(player_id: PlayerId) -> Span:
-    """The seats of a player in all games, current and past."""
+    """The seats of a player in all games, current and past, and those left before a game began."""
     return by_player.partition(f"PLAYER#{player_id}")
 
 
@@ -325,7 +329,7 @@ def connection_of(player_id: PlayerId) -> Key[Connection]:
 
 @esiritori.query(returns=Seat, budget=Budget(reads=0.5, of="10 seats"))
 def seats_of(game_id: GameId) -> Span:
-    """The seats of a game."""
+    """The seats of a game, and those that players left before it began."""
     return esiritori.partition(f"GAME#{game_id}").begins_with("PLAYER#")
 
 
@@ -339,6 +343,14 @@ def picture_of(game_id: GameId, round_number: RoundNumber, turn_number: TurnNumb
 def strokes_of(game_id: GameId, round_number: RoundNumber, turn_number: TurnNumber) -> Span:
     """The parts of a picture in order, for a server that takes over a turn or whose part was rejected."""
     return esiritori.partition(f"GAME#{game_id}").begins_with(f"DRAWING#{round_number:02d}#{turn_number:02d}#")
+
+
+@esiritori.query(
+    returns=(Picture, Strokes), strong=True, budget=Budget(reads=52, of="a picture of 100 KB and 120 parts of another")
+)
+def drawings_of(game_id: GameId) -> Span:
+    """All pictures of a game and the parts of each, for the removal of an account."""
+    return esiritori.partition(f"GAME#{game_id}").begins_with("DRAWING#")
 
 
 check(esiritori)

@@ -1,8 +1,8 @@
 """Removal of an account from the drawing game.
 
 A waiting or playing account leaves its seat. Points, pictures and messages stay for the other players, under an
-anonymous name and a pseudonymous id of this game alone. The seat, through which a game is found, is deleted last, so
-that an interrupted run finds it again.
+anonymous name and a pseudonymous id of this game alone. The seat, through which a game is found, also one that was left
+before the game began, is deleted last, so that an interrupted run finds it again.
 """
 
 from typing import Any, TypeVar, cast
@@ -19,12 +19,11 @@ from zataku.drawing.design import (
     Round,
     Seat,
     Strokes,
+    drawings_of,
     game,
     games_of_player,
     oldest_chat,
-    picture_of,
     rounds_of,
-    strokes_of,
 )
 from zataku.drawing.limits import GameId, Moment, PlayerId, PlayerName
 from zataku.drawing.writes import leave_seat
@@ -70,7 +69,7 @@ class _PlayerErasure:
         if state is not None:
             # The state first: later writes of the game copy the name from it.
             await self._anonymize(game(self._game_id))
-            await self._anonymize_history(state)
+            await self._anonymize_history()
         await self._store.delete(Seat.key(game_id=self._game_id, player_id=self._player_id))
 
     async def _leave_game(self, now: Moment) -> Game | None:
@@ -81,37 +80,19 @@ class _PlayerErasure:
                 return state
             if not any(player.id == self._player_id and player.left_at is None for player in state.players):
                 return state
-            if state.status == "waiting":
-                # Leaving a waiting room deletes the seat, and with it the only way to find the chat.
-                await self._anonymize_chat()
             try:
                 await self._store.write(leave_seat(state, state.epoch, self._player_id, now))
             except (ConditionFailed, TransactionCancelled, ResultUnknown):
                 continue
         raise Conflict(_KEEPS_CHANGING)
 
-    async def _anonymize_history(self, state: Game) -> None:
+    async def _anonymize_history(self) -> None:
         async for played in self._store.each(rounds_of(self._game_id)):
             await self._anonymize(Round.key(game_id=self._game_id, round_number=played.round_number))
-            for turn in played.turns:
-                await self._anonymize(picture_of(self._game_id, played.round_number, turn.turn_number))
-        if state.current_round is not None:
-            await self._anonymize_current_round(state.current_round.round_number, state)
+        async for drawing in self._store.each(drawings_of(self._game_id)):
+            if drawing.drawer_id == self._player_id:
+                await self._anonymize(_drawing_key(drawing))
         await self._anonymize_chat()
-
-    async def _anonymize_current_round(self, number: int, state: Game) -> None:
-        current = state.current_round
-        assert current is not None
-        for turn in current.turns or ():
-            await self._anonymize(picture_of(self._game_id, number, turn.turn_number))
-        async for strokes in self._store.each(strokes_of(self._game_id, number, current.current_turn.turn_number)):
-            if strokes.drawer_id == self._player_id:
-                key = {
-                    "round_number": strokes.round_number,
-                    "turn_number": strokes.turn_number,
-                    "number": strokes.number,
-                }
-                await self._anonymize(Strokes.key(game_id=self._game_id, **key))
 
     async def _anonymize_chat(self) -> None:
         async for message in self._store.each(oldest_chat(self._game_id)):
@@ -151,3 +132,10 @@ class _PlayerErasure:
         if isinstance(value, list | tuple):
             return [self._replace_ids(each) for each in cast("list[Any]", value)]
         return self._pseudonym if value == self._player_id else value
+
+
+def _drawing_key(drawing: Picture | Strokes) -> Key[Any]:
+    turn = {"round_number": drawing.round_number, "turn_number": drawing.turn_number}
+    if isinstance(drawing, Strokes):
+        return Strokes.key(game_id=drawing.game_id, **turn, number=drawing.number)
+    return Picture.key(game_id=drawing.game_id, **turn)

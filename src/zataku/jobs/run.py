@@ -23,7 +23,8 @@ class JobCounters(msgspec.Struct, kw_only=True):
     """Counts since the start of this process. `lag` and `behind` are in seconds, as of the last measurement.
 
     - `runs`: runs that began; `running`: runs in progress.
-    - `failures`: failed runs and failed batches of stream consumers; `deaths`: jobs given up after their last attempt.
+    - `failures`: failed runs, failed batches of stream consumers, and jobs and changes passed over since they cannot be
+      read; `deaths`: jobs given up after their last attempt.
     - `lost`: runs that another process took over.
     - `unknown`: kinds of jobs that no system here handles.
     - `swept`: expired items that were deleted.

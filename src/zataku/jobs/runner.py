@@ -17,7 +17,7 @@ from zataku.jobs.stream_consumers import StreamConsumers
 from zataku.jobs.sweeper import Sweeper
 from zataku.platform.design import DueJob, due_jobs
 from zataku.platform.limits import JOB_SHARDS, SECOND, JobKind, Shard, System
-from zataku.table import Millis, Store
+from zataku.table import Millis, Store, UnreadableItem
 
 log = structlog.stdlib.get_logger()
 
@@ -65,6 +65,7 @@ class JobRunner:
         self._wake_up = asyncio.Event()
         self._runs: dict[JobId, asyncio.Task[None]] = {}
         self._unknown_kinds: set[tuple[System, JobKind]] = set()
+        self._unreadable: set[str] = set()
         self._polling: asyncio.Task[None] | None = None
         self._is_stopping = False
         schedule.add_listener(self._job_scheduled)
@@ -128,13 +129,22 @@ class JobRunner:
     async def _find_due_in(self, shard: Shard, now: Millis) -> bool:
         queued, cursor = 0, None
         while True:
-            page = await self._store.page(due_jobs(shard, now + _LOOKAHEAD_MS), limit=_PAGE_SIZE, after=cursor)
+            due_soon = due_jobs(shard, now + _LOOKAHEAD_MS)
+            page = await self._store.page(due_soon, limit=_PAGE_SIZE, after=cursor, unreadable=self._report_unreadable)
             for due in page.items:
                 queued += self._enqueue(due)
             # Read on when the page held jobs of unknown kinds: they may stay in front of others for ever.
             cursor = page.cursor
             if cursor is None or queued >= _PAGE_SIZE:
                 return cursor is not None
+
+    def _report_unreadable(self, job: UnreadableItem) -> None:
+        """Log a job that cannot be read, once. It must not hold up those behind it."""
+        key = " ".join(map(str, job.key.values()))
+        if key not in self._unreadable:
+            self._unreadable.add(key)
+            self.counters.failures += 1
+            log.error("job_unreadable", key=key, problem=job.reason)
 
     def _enqueue(self, due: DueJob) -> bool:
         kind = due.system, due.kind

@@ -13,7 +13,7 @@ from zataku.platform.design import Lease, lease
 from zataku.platform.errors import LeaseHeld
 from zataku.platform.limits import SECOND, OwnerId
 from zataku.platform.writes import release_lease, renew_lease, take_lease
-from zataku.table import ConditionFailed, ResultUnknown, Store, Stream, TableError
+from zataku.table import Change, ConditionFailed, ResultUnknown, Store, Stream, TableError
 
 log = structlog.stdlib.get_logger()
 
@@ -89,7 +89,8 @@ class StreamConsumers:
                 behind = self._clock.now() - changes[0].at if changes else 0.0
                 self._counters.behind[consumer.name] = max(behind, 0.0)
                 if changes:
-                    await consumer.handle(changes)
+                    if readable := self._readable(consumer, changes):
+                        await consumer.handle(readable)
                     await stream.acknowledge(changes[-1])
                 pause = _FIRST_RETRY_SECONDS
             except Exception as problem:
@@ -97,6 +98,18 @@ class StreamConsumers:
                 log.warning("stream_consumer_failed", consumer=consumer.name, pause=pause, exc_info=problem)
                 await self._clock.sleep(pause * self._random.uniform(0.8, 1.2))
                 pause = min(pause * 2, _MAX_RETRY_SECONDS)
+
+    def _readable(self, consumer: StreamConsumer, changes: Sequence[Change]) -> list[Change]:
+        """The changes without those of items that do not fit their entity, which are logged and passed over.
+
+        No retry can mend them, and the changes behind them must not wait.
+        """
+        for change in changes:
+            if change.problem is not None:
+                self._counters.failures += 1
+                key = " ".join(map(str, change.keys.values()))
+                log.error("stream_change_unreadable", consumer=consumer.name, key=key, problem=change.problem)
+        return [change for change in changes if change.problem is None]
 
     # The lease
 

@@ -4,6 +4,7 @@ from zataku.platform.design import Lease, platform
 from zataku.platform.errors import LeaseHeld, LeaseNotHeld
 from zataku.platform.limits import (
     LEASE_ITEM_TTL,
+    MAX_CLOCK_SKEW,
     SECOND,
     LeaseName,
     Owner,
@@ -26,7 +27,8 @@ def take_lease(current: Lease | None, name: LeaseName, owner: Owner, now: Millis
     """A process takes a lease that is free, has lapsed, or is its own. Of many processes one gets it.
 
     `current` is the lease as it was read. The epoch goes up by one when the lease changes hands, also after a release,
-    whatever the clocks say; an owner that takes its own lease again keeps its epoch.
+    whatever the clocks say; an owner that takes its own lease again keeps its epoch. A lease that ends more than a
+    minute after the one asked for has lapsed: the clock was set back since, and nobody may wait until it has caught up.
     """
     if until <= now:
         raise ValueError("A lease ends after it begins.")
@@ -38,7 +40,7 @@ def take_lease(current: Lease | None, name: LeaseName, owner: Owner, now: Millis
         return Plan(put(first, if_absent=True))
     if current.owner == owner:
         return renew_lease(current, until)
-    if current.owner is not None and current.until > now:
+    if current.owner is not None and now < current.until <= until + MAX_CLOCK_SKEW:
         raise LeaseHeld("Another process holds the lease. Try again when it has lapsed.")
     edits = (
         lease_owner.set(owner),
@@ -46,15 +48,19 @@ def take_lease(current: Lease | None, name: LeaseName, owner: Owner, now: Millis
         lease_epoch.set(current.epoch + 1),
         lease_expires.set(expires_at),
     )
-    free = lease_owner.missing() | lease_until.at_most(now)
+    free = lease_owner.missing() | lease_until.at_most(now) | lease_until.above(until + MAX_CLOCK_SKEW)
     return Plan(update(Lease.key(name=name), *edits, when=lease_epoch.equals(current.epoch) & free))
 
 
 @platform.write(budget=Budget(writes=1), example={"held": _HELD})
 def renew_lease(held: Lease, until: Millis) -> Plan[Lease]:
-    """The owner extends a lease, and never shortens it. Refused when it has changed hands."""
+    """The owner extends a lease, and shortens only one from before the clock was set back by more than a minute.
+
+    Refused when it has changed hands.
+    """
     edits = lease_until.set(until), lease_expires.set(expiry(until, LEASE_ITEM_TTL))
-    return Plan(update(Lease.key(name=held.name), *edits, when=_is_held(held) & lease_until.at_most(until)))
+    later = lease_until.at_most(until) | lease_until.above(until + MAX_CLOCK_SKEW)
+    return Plan(update(Lease.key(name=held.name), *edits, when=_is_held(held) & later))
 
 
 @platform.write(budget=Budget(writes=1), example={"held": _HELD})

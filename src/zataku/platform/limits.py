@@ -140,6 +140,12 @@ MAX_RETRY_DELAY = HOUR
 The delays add up to 31 hours: what a job depends on may be down for a day.
 """
 
+MAX_CLOCK_SKEW = MINUTE
+"""How far the clocks of two processes may be apart.
+
+A lease that ends later than that after any process can have asked for is of a clock that was set back since.
+"""
+
 LEASE_ITEM_TTL = 7 * DAY
 """How long the item of a lease without an owner is stored."""
 

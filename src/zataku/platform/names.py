@@ -9,6 +9,7 @@ and U+0430 of Cyrillic: a name alone does not prove who its owner is.
 import unicodedata
 
 from zataku.errors import InvalidRequest
+from zataku.reserved_names import is_reserved
 from zataku.text import BLANKS, VARIATIONS, fold
 
 # Two names that differ only in these look alike.
@@ -31,7 +32,7 @@ def claim_form(typed: str) -> str:
 
 
 def normalize_name(typed: str) -> str:
-    """The name in NFKC without spaces at its ends; InvalidRequest when it is not allowed."""
+    """The name in NFKC without spaces at its ends; InvalidRequest when it is not allowed, or reserved."""
     name = unicodedata.normalize("NFKC", typed).strip()
     if not MIN_NAME_LENGTH <= len(name) <= MAX_NAME_LENGTH:
         raise InvalidRequest(
@@ -41,6 +42,8 @@ def normalize_name(typed: str) -> str:
         check_name(name)
     except ValueError as problem:
         raise InvalidRequest(f"{problem} Choose another name.", code="bad_name") from None
+    if is_reserved(name):
+        raise InvalidRequest("This name is reserved. Choose another one.", code="name_reserved")
     return name
 
 

@@ -24,10 +24,13 @@ from zataku.drawing.rules.turns import new_turn
 from zataku.drawing.values import CurrentRound, Player, Settings, Suggestions
 from zataku.drawing.writes.examples import DRAWING, GUEST, HOST, ROOM, WORDS
 from zataku.drawing.writes.game_update import replace_player, require_host, require_seated, require_status, update_game
-from zataku.table import Budget, Plan, Step, delete, put
+from zataku.table import Budget, Plan, Step, path, put
 
 _BY_HOST = {"game": ROOM, "epoch": ROOM.epoch, "host_id": HOST.id, "now": ROOM.updated_at + 1}
 _BY_GUEST = {"game": ROOM, "epoch": ROOM.epoch, "player_id": GUEST.id, "now": ROOM.updated_at + 1}
+
+_seat_joined_at = path(Seat, lambda seat: seat.joined_at)
+_seat_left_at = path(Seat, lambda seat: seat.left_at)
 
 
 def _seat_steps(game_id: GameId, player: Player) -> list[Step[Seat] | Step[Connection]]:
@@ -40,7 +43,8 @@ def _seat_steps(game_id: GameId, player: Player) -> list[Step[Seat] | Step[Conne
         joined_at=at,
         ttl=seconds_after(at, RETENTION_SECONDS),
     )
-    steps: list[Step[Seat] | Step[Connection]] = [put(seat, if_absent=True)]
+    is_free = _seat_joined_at.missing() | _seat_left_at.exists()
+    steps: list[Step[Seat] | Step[Connection]] = [put(seat, when=is_free)]
     if player.connection_id is not None:
         connection = Connection(
             player_id=player.id,
@@ -124,8 +128,15 @@ def leave_seat(game: Game, epoch: Epoch, player_id: PlayerId, now: Moment) -> Pl
     host = game.host_id if game.host_id != player_id else min(remaining, key=_joined_at).id if remaining else None
     if game.status == "waiting":
         others = tuple(other for other in game.players if other.id != player_id)
-        seat = Seat.key(game_id=game.game_id, player_id=player_id)
-        return Plan(update_game(game, epoch, now, players=others, host_id=host), delete(seat))
+        left = Seat(
+            game_id=game.game_id,
+            player_id=player_id,
+            player_name=player.name,
+            joined_at=player.joined_at,
+            left_at=now,
+            ttl=seconds_after(now, RETENTION_SECONDS),
+        )
+        return Plan(update_game(game, epoch, now, players=others, host_id=host), put(left))
     require_status(game, "playing")
     departed = replace(player, left_at=now, connection_id=None)
     return Plan(update_game(game, epoch, now, players=replace_player(game, departed), host_id=host))
