@@ -28,7 +28,7 @@ from zataku.live import design
 from zataku.live.design import OwnedConnection, seq_of
 from zataku.live.limits import SEQ_START, CommentId, LogId, SenderId
 from zataku.live.moderation import design as moderation
-from zataku.live.moderation.design import Block, LogEntry, Mark, Reactions, Upvote, Upvotes
+from zataku.live.moderation.design import AnonymousSender, Block, HostNames, LogEntry, Mark, Reactions, Upvote, Upvotes
 from zataku.live.moderation.writes import (
     block_sender,
     block_word,
@@ -48,11 +48,13 @@ from zataku.live.writes import (
     join,
     leave,
     post_comments,
+    release_code,
     remove_own_comment,
     sweep_connection,
     take_room,
     upvote,
     upvote_first,
+    withdraw_upvotes,
 )
 from zataku.table import Entity, Key, Plan, Query, Store
 
@@ -108,11 +110,13 @@ VOTERS = [
     Upvote(room_id=ROOM_ID, comment_id=TARGET, sender_id=SenderId(f"guest:{number:012x}"), at=instant_ms(START))
     for number in range(60)
 ]
+UPVOTED = [Upvote(room_id=ROOM_ID, comment_id=it, sender_id=SORA, at=instant_ms(START)) for it in ids(500)]
 LOG = [
     LogEntry(room_id=ROOM_ID, at=instant_ms(START + n), log_id=LogId(uuid(n)), action="HIDE", subject=TARGET)
     for n in range(60)
 ]
 MINUTES = [Reactions(room_id=ROOM_ID, minute=instant_ms(START + 60 * n), clap=120, aha=40, lol=7) for n in range(60)]
+NUMBERED = [AnonymousSender(room_id=ROOM_ID, sender_id=SenderId(uuid(n)), number=n + 1) for n in range(100)]
 SOCKETS = [socket(number) for number in range(99)]
 CROWD = [SenderId(f"guest:{number:012x}") for number in range(97)]
 AUDIENCE = list(audience(Random(1), START, ROOM_ID, WEB, 1000))
@@ -126,6 +130,7 @@ add_page_case("comments_of", design.comments_of(ROOM_ID), COMMENTS, 50)
 add_page_case("comments_after", design.comments_after(ROOM_ID, SEQ_START), COMMENTS, 50)
 add_page_case("comments_before", design.comments_before(ROOM_ID, seq_of(1, 99)), COMMENTS, 50)
 add_page_case("latest_comments", design.latest_comments(ROOM_ID), COMMENTS, 50)
+add_page_case("comments_by", design.comments_by(SORA), [replace(comment(n), sender_id=SORA) for n in range(1, 501)])
 add_get_case("connection", design.connection(AUDIENCE[0].connection_id), AUDIENCE[0])
 add_page_case("connections_in", design.connections_in(ROOM_ID), AUDIENCE)
 add_page_case("left_behind", design.left_behind(WEB, instant_ms(START + 999)), AUDIENCE)
@@ -138,12 +143,16 @@ add_page_case("reactions_in", moderation.reactions_in(ROOM_ID), MINUTES)
 add_page_case("marked", moderation.marked(ROOM_ID, "HIDDEN"), HIDDEN)
 add_page_case("blocks_of", moderation.blocks_of(ROOM_ID), BLOCKS)
 add_page_case("upvotes_in", moderation.upvotes_in(ROOM_ID), COUNTS)
+add_page_case("anonymous_senders_in", moderation.anonymous_senders_in(ROOM_ID), NUMBERED)
+add_get_case("host_names_in", moderation.host_names_in(ROOM_ID), HostNames(room_id=ROOM_ID, names=("みどり",) * 8))
 add_get_case("upvotes_on", moderation.upvotes_on(ROOM_ID, ids(1)[0]), COUNTS[0])
 add_page_case("upvoters_of", moderation.upvoters_of(ROOM_ID, TARGET), VOTERS, 50)
+add_page_case("entries_about", moderation.entries_about(SORA), UPVOTED)
 
 add_write_case(create_room(room(ROOMS[0].room_id)))
 add_write_case(close_room(ROOM_ID, MIDORI, START, 1))
 add_write_case(take_room(ROOM_ID))
+add_write_case(release_code(ROOM_ID, "482159"), room(status="CLOSED"))
 add_write_case(post_comments(COMMENTS, 1))
 add_write_case(remove_own_comment(ROOM_ID, TARGET, SORA, START, 1), COMMENTS[0])
 add_write_case(join(ROOM_ID, WEB, SOCKETS, START))
@@ -172,4 +181,9 @@ add_write_case(slow_room(host_action(1), 1, 30))
 add_write_case(upvote_first(ROOM_ID, TARGET, CROWD, START, 1), COMMENTS[0])
 add_write_case(
     upvote(ROOM_ID, TARGET, CROWD, START, 1), COMMENTS[0], lambda _: upvote_first(ROOM_ID, TARGET, [YUNA], START, 1)
+)
+add_write_case(
+    withdraw_upvotes(ROOM_ID, TARGET, CROWD, len(CROWD), 1),
+    COMMENTS[0],
+    lambda _: upvote_first(ROOM_ID, TARGET, CROWD, START, 1),
 )

@@ -21,21 +21,21 @@ async def test_every_access_pattern_costs_its_budget(priced: Store):
     assert await budget_mismatches(priced, CASES) == {}
 
 
-async def test_a_first_upvote_costs_eight_units_and_a_later_upvote_or_a_join_six(priced: Store) -> None:
+async def test_a_first_upvote_costs_nine_units_a_later_one_seven_and_a_join_six(priced: Store) -> None:
     epoch = await open_room(priced)
     target = comment(1).comment_id
     await priced.write(post_comments([comment(1)], epoch))
-    votes = (upvote_first(ROOM_ID, target, [SORA], START, 1), 8), (upvote(ROOM_ID, target, [YUNA], START, 1), 6)
+    votes = (upvote_first(ROOM_ID, target, [SORA], START, 1), 9), (upvote(ROOM_ID, target, [YUNA], START, 1), 7)
     for plan, units in (*votes, (join(ROOM_ID, WEB, [socket(1)], START), 6)):
         with priced.measured("one write") as consumed:
             await priced.write(plan)
         assert (consumed.reads, consumed.writes) == (0, units)
 
 
-async def test_one_comment_costs_five_units_and_the_largest_eleven(priced: Store) -> None:
+async def test_one_comment_costs_six_units_and_the_largest_twelve(priced: Store) -> None:
     epoch = await open_room(priced)
     largest = largest_comment(2)
-    for posted, units in ((comment(1), 3), (largest, 9)):
+    for posted, units in ((comment(1), 4), (largest, 10)):
         with priced.measured("a batch") as consumed:
             await priced.write(post_comments([posted], epoch))
         assert (consumed.reads, consumed.writes) == (0, units + 2)

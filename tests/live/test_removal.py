@@ -11,18 +11,19 @@ from tests.support.app_context import all_items, app_context, items_containing, 
 from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
 from zataku.errors import Conflict, Unavailable
-from zataku.live.design import TABLES, Comment, Room, comments_of, moderation, room_now
+from zataku.live.design import DEPARTURES, TABLES, Comment, Room, comments_of, moderation, room_now
 from zataku.live.limits import ANONYMOUS, HostId, RoomId, SenderId
 from zataku.live.messages import CloseRoom
-from zataku.live.moderation.design import Upvote, Upvotes
+from zataku.live.moderation.design import AnonymousSender, HostNames, Upvote, Upvotes, anonymous_senders_in
 from zataku.live.moderation.writes import block_sender, delete_comment, mark_comment
 from zataku.live.removal import removal
-from zataku.live.writes import close_room, join, post_comments, remove_own_comment, upvote_first
+from zataku.live.writes import close_room, join, post_comments, remove_own_comment, upvote, upvote_first
 from zataku.platform.identity import Identity
 from zataku.table import Query, Store
 
 ACCOUNT = user_identity(uuid(77)).account_id
 HOST, ME, OTHER = HostId(ACCOUNT), SenderId(ACCOUNT), SenderId(uuid(78))
+REMOVAL_UNITS = (3, 6, 2)
 MINE, CLOSED = RoomId(uuid(3)), RoomId(uuid(4))
 
 
@@ -55,9 +56,12 @@ async def registry(strict: Store) -> RoomRegistryStub:
     """Two rooms of the account, and one of another host with data of every kind about the account."""
     for room_id in (MINE, CLOSED):
         epoch = await open_room(strict, room(room_id, HOST))
-        await strict.write(
-            post_comments([comment(1, room_id=room_id, sender=OTHER), comment(2, room_id=room_id)], epoch)
-        )
+        posted = [comment(1, room_id=room_id, sender=OTHER), comment(2, room_id=room_id)]
+        names = [
+            AnonymousSender(room_id=room_id, sender_id=OTHER, number=1),
+            HostNames(room_id=room_id, names=("みどり",)),
+        ]
+        await strict.write(post_comments(posted, epoch, names))
         await strict.write(upvote_first(room_id, comment(1).comment_id, [OTHER, ME], START, 1))
         await strict.write(upvote_first(room_id, comment(2).comment_id, [OTHER], START, 1))
         await strict.write(mark_comment(host_action(1, HOST, room_id), "PINNED", comment(1).comment_id, 1))
@@ -66,7 +70,10 @@ async def registry(strict: Store) -> RoomRegistryStub:
     await strict.write(close_room(CLOSED, HOST, START, 1))
     epoch = await open_room(strict, room(ROOM_ID))
     named = msgspec.structs.replace(comment(1, sender=ME), nickname="はなこ")
-    await strict.write(post_comments([named, comment(2, sender=OTHER)], epoch))
+    numbers = [
+        AnonymousSender(room_id=ROOM_ID, sender_id=sender, number=at) for at, sender in enumerate((OTHER, ME), 1)
+    ]
+    await strict.write(post_comments([named, comment(2, sender=OTHER)], epoch, numbers))
     await strict.write(upvote_first(ROOM_ID, comment(2).comment_id, [ME, OTHER], START, 1))
     await strict.write(block_sender(host_action(5), epoch, ME, comment(1).comment_id))
     await strict.write(block_sender(host_action(6), epoch, OTHER, comment(1).comment_id))
@@ -137,6 +144,32 @@ async def test_upvotes_stay_counted_and_blocks_of_others_stay(
     upvoters = [it.sender_id for it in items if isinstance(it, Upvote)]
     assert (count.votes, len(upvoters), OTHER in upvoters, ME in upvoters) == (2, 2, True, False)
     assert len(await items_containing(strict, [moderation], '"SENDER"')) == 1
+
+
+async def test_the_number_of_the_account_stays_taken(strict: Store, clock: ManualClock, registry: RoomRegistryStub):
+    await remove_account(strict, clock, registry)
+    senders = [it async for it in strict.each(anonymous_senders_in(ROOM_ID))]
+    assert sorted(it.number for it in senders) == [1, 2]
+    assert {it.number: it.sender_id for it in senders}[1] == OTHER
+    assert ME not in {it.sender_id for it in senders}
+
+
+async def test_a_removal_reads_what_the_account_wrote_and_not_the_tables(embedded: Store, clock: ManualClock):
+    epoch = await open_room(embedded, room(ROOM_ID))
+    crowd = [comment(number, sender=OTHER) for number in range(2, 100)]
+    await embedded.write(post_comments([comment(1, sender=ME), *crowd], epoch))
+    await embedded.write(upvote_first(ROOM_ID, comment(2).comment_id, [ME], START, 1))
+    voters = [SenderId(f"guest:{number:012x}") for number in range(97)]
+    await embedded.write(upvote(ROOM_ID, comment(2).comment_id, voters, START, 1))
+    await embedded.write(block_sender(host_action(5), epoch, ME, comment(1).comment_id))
+    with embedded.measured("removal") as consumed:
+        await removal(app_context(embedded, clock, RoomRegistryStub(embedded)))(ACCOUNT)
+    assert await items_containing(embedded, TABLES, ACCOUNT) == []
+    # One page of each of the three indexes.
+    assert consumed.reads == 1.5
+    assert consumed.writes == sum(REMOVAL_UNITS)
+    figures = " ".join(departure.figure for departure in DEPARTURES)
+    assert "{} write units for a comment, {} for an upvote and {} for a block.".format(*REMOVAL_UNITS) in figures
 
 
 async def test_a_room_that_cannot_be_closed_now_is_left_for_the_next_run(

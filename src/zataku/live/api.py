@@ -7,7 +7,7 @@ from litestar.di import NamedDependency
 from litestar.params import JSONBody, PathParameter, QueryParameter, SkipValidation
 from litestar.types import ControllerRouterHandler
 
-from zataku.live.limits import CODE_FORM, SEQ_FORM, SEQ_START, UUID_PATTERN, CommentId
+from zataku.live.limits import SEQ_FORM, SEQ_START, UUID_PATTERN, CommentId
 from zataku.live.messages import (
     CommentList,
     CommentRemoved,
@@ -28,7 +28,7 @@ from zataku.platform.identity import Identity
 Caller: TypeAlias = NamedDependency[SkipValidation[Identity]]
 RoomPath: TypeAlias = Annotated[str, PathParameter(description="Id of the room", max_length=64)]
 CommentPath: TypeAlias = Annotated[str, PathParameter(description="Id of the comment", pattern=UUID_PATTERN)]
-CodePath: TypeAlias = Annotated[str, PathParameter(description="The short number of the room", pattern=CODE_FORM)]
+CodePath: TypeAlias = Annotated[str, PathParameter(description="The short number of the room, six digits")]
 After: TypeAlias = Annotated[str, QueryParameter(description="The `seq` of the last comment seen", pattern=SEQ_FORM)]
 Before: TypeAlias = Annotated[
     str | None,
@@ -56,7 +56,10 @@ def _room_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
 
     @get("/codes/{code:str}", summary="The room behind a number")
     async def rooms_with_code(identity: Caller, code: CodePath) -> RoomList:
-        """The open room that a short number leads to; two, if they were opened at the same moment."""
+        """The open room that a short number leads to; two, if they were opened at the same moment.
+
+        Without one, the room that had the number last and has ended.
+        """
         return await rooms.rooms_by_code(identity, code)
 
     @get("/rooms/{room_id:str}", summary="A room")
@@ -94,10 +97,15 @@ def _comment_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:
 
     @post("/rooms/{room_id:str}/comments/{comment_id:str}/upvote", summary="Upvote", status_code=200)
     async def upvote(identity: Caller, room_id: RoomPath, comment_id: CommentPath) -> Upvoted:
-        """Upvote a comment, once."""
-        return await rooms.upvote(identity, room_id, CommentId(comment_id))
+        """Upvote a comment of somebody else, once."""
+        return await rooms.upvote(identity, room_id, CommentId(comment_id), on=True)
 
-    return [room_comments, post_comment, retract_comment, upvote]
+    @delete("/rooms/{room_id:str}/comments/{comment_id:str}/upvote", summary="Take an upvote back", status_code=200)
+    async def withdraw_upvote(identity: Caller, room_id: RoomPath, comment_id: CommentPath) -> Upvoted:
+        """Take the caller's upvote of a comment back."""
+        return await rooms.upvote(identity, room_id, CommentId(comment_id), on=False)
+
+    return [room_comments, post_comment, retract_comment, upvote, withdraw_upvote]
 
 
 def _host_routes(rooms: LiveRooms) -> list[ControllerRouterHandler]:

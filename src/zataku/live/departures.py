@@ -11,11 +11,17 @@ DEPARTURES: tuple[Departure, ...] = (
         "change of a room costs 1 write unit more.",
     ),
     Departure(
-        "Rooms have `code`, six digits, while they are open, and the index `code-index` (code), keys only.",
-        "A visitor without a camera types a number off a slide; a UUID cannot be typed.",
+        "Rooms have `code`, six digits, and the index `code-index` (code), keys only.",
+        "A visitor without a camera types a number off a slide; a UUID cannot be typed. After the talk the number "
+        "leads to the archive of the room, until it is given to another.",
         "900,000 codes. The code of an open room is not given again, except to a room opened at the same moment: then "
-        "both are found. A room for which 8 random codes are taken has none, and is entered by its link. 1 write unit "
-        "more to open a room and to close it.",
+        "both are found. When 8 random codes are taken, a ninth is given that has no open room, and taken from ended "
+        "ones for 3 write units each; without one the room is entered by its link. 1 write unit more to open a room.",
+    ),
+    Departure(
+        "Rooms have `hostName`, the account name of the host when the room was opened, absent for a guest.",
+        "Nobody else may comment under it there, or under a name that looks like it.",
+        "At most 128 bytes in an item of at most 865, which stays below 1 KB.",
     ),
     Departure(
         "Rooms have `epoch`, absent until a process first owns the room.",
@@ -26,8 +32,7 @@ DEPARTURES: tuple[Departure, ...] = (
     Departure(
         "Rooms have `paused` and `slowModeSeconds`, absent when not in use.",
         "The next owner of the room must know them.",
-        "At most 25 bytes more in an item of at most 737, which stays below 1 KB; a change costs 5 write units with "
-        "its log entry.",
+        "At most 25 bytes more in the item of a room; a change costs 5 write units with its log entry.",
     ),
     Departure(
         "`updatedAt` of a room is the time of the host's last change. A new owner changes `epoch` and leaves it alone.",
@@ -54,8 +59,8 @@ DEPARTURES: tuple[Departure, ...] = (
         "The comments of a batch are written together, in one transaction with the condition that the room is open.",
         "A check before the write would let comments into a room that is closed in between. One transaction for all "
         "comments keeps a busy room from conflicting with itself.",
-        "At most 99 comments at once. A comment below 1 KB costs 3 write units and each batch 2 more; a plain PutItem "
-        "costs 1. One room accepts some 330 comments a second, by the 1,000 write units of a partition.",
+        "At most 99 comments at once. A comment below 1 KB costs 4 write units and each batch 2 more; a plain PutItem "
+        "costs 1. One room accepts some 330 comments a second, by the 1,000 write units of a partition: 3 for each.",
     ),
     Departure(
         "A client may give its comment the `commentId`, a UUIDv4; without one the server generates it.",
@@ -69,15 +74,31 @@ DEPARTURES: tuple[Departure, ...] = (
         "At most 136 bytes.",
     ),
     Departure(
+        "Comments have the index `senderId-index` (senderId), keys only, and Moderation has one of the same name over "
+        "its upvotes, numbered senders and blocked senders.",
+        "The removal of an account finds what it wrote in the rooms of others. A scan would read every comment ever "
+        "posted, once for each account that is removed.",
+        "1 write unit more for a comment, an upvote and a block, and for the deletion of each. 500 comments and 500 "
+        "upvotes are found for 6.5 and 9 read units; scans cost 131,000 for each gigabyte of both tables.",
+    ),
+    Departure(
+        "Comments without a nickname have `anonymousNumber`, the number of their sender in the room. A sender's number "
+        "is an item of the fourth table, stored with the first such comment; so are the names of the host.",
+        "Readers tell people without a name apart. The owner counts from 1 in each room, so that a number says nothing "
+        "about its sender elsewhere, and no two senders share one, as they could with a hash.",
+        "3 write units for the first such comment of a sender, and 2 when the host comments under a new name. A new "
+        "owner loads 100 numbers for 4 read units.",
+    ),
+    Departure(
         "Comments can be deleted, by the host at any time and by their sender within 60 seconds.",
         "The document has no deletion. A `DELETED` mark in the fourth table tells readers that resume.",
-        "17 write units by the host with the log entry, 15 by the sender: marks and upvote count are deleted, too.",
+        "18 write units by the host with the log entry, 16 by the sender: marks and upvote count are deleted, too.",
     ),
     Departure(
         "The removal of an account deletes its rooms. On its comments in other rooms `nickname` becomes `Anonymous` "
         "and `senderId` is removed, its upvotes get a random id, and blocks of it are deleted.",
-        "The document has no accounts. There is no index by sender, so that a removal scans Comments and Moderation.",
-        "Half a read unit for each 4 KB of both tables: some 131,000 read units for a gigabyte.",
+        "The document has no accounts.",
+        "3 write units for a comment, 6 for an upvote and 2 for a block.",
     ),
     Departure(
         "A comment that is stored without `nickname` is read as one by `Anonymous`.",
@@ -124,8 +145,8 @@ DEPARTURES: tuple[Departure, ...] = (
     Departure(
         "A fourth table `LiveComment-Moderation-{env}` holds the host's log, marks, blocks and upvotes.",
         "A query of all comments of a room returns comments only, and the moderation of a room is one query.",
-        "An action of the host costs 5 to 8 write units with its log entry. Deleting a comment costs 17, since its "
-        "marks and its count are deleted with it, and taking back one's own 15.",
+        "An action of the host costs 5 to 8 write units with its log entry. Deleting a comment costs 18, since its "
+        "marks and its count are deleted with it, and taking back one's own 16.",
     ),
     Departure(
         "A block of a sender names the comment that was the reason, and so does the log.",
@@ -143,16 +164,16 @@ DEPARTURES: tuple[Departure, ...] = (
         "by the process that holds their sockets.",
         "Each checks the room, which is one item, and the count of a comment is another: one by one they would "
         "conflict with the comments and with each other.",
-        "At most 97 upvotes, or 99 joins. A first upvote alone costs 8 write units, a later one alone 6, each further "
-        "one of a write 2. A room's item accepts 500 transactions a second, 2 of its 1,000 write units each; the "
-        "partition of its moderation some 490 upvotes a second.",
+        "At most 97 upvotes, or 99 joins. A first upvote alone costs 9 write units, a later one alone 7, each further "
+        "one of a write 3; one that is taken back 7. A room's item accepts 500 transactions a second, 2 of its 1,000 "
+        "write units each; the partition of its moderation some 490 upvotes a second.",
     ),
     # Forms of values
     Departure(
         "Texts have limits: names of rooms 100 characters, comments 500, nicknames 30, each one visible line without "
         "control characters or marks that change the direction of writing.",
         "The document gives none; a comment flies over slides in one line, and must not reach into the one beside it.",
-        "The largest comment has 2,406 bytes, so that it costs at most 9 write units.",
+        "The largest comment has 2,442 bytes, so that it costs at most 10 write units.",
     ),
     Departure(
         "`hostId`, `connectionId`, `owner` and `senderId` have 1 to 128 characters: ASCII letters, digits and "
@@ -175,9 +196,10 @@ DEPARTURES: tuple[Departure, ...] = (
     ),
     # Permissions
     Departure(
-        "`PostCommentFunction` has the right to a condition check on Rooms.",
-        "It writes comments on condition that the room is open. It cannot change the room.",
-        "1 action: ConditionCheckItem.",
+        "`PostCommentFunction` has the right to a condition check on Rooms, and to put items into Moderation.",
+        "It writes comments on condition that the room is open, with the numbers of their senders. It cannot change "
+        "the room.",
+        "2 actions: ConditionCheckItem, PutItem.",
     ),
     Departure(
         "`PostCommentFunction` does not use the right to read Connections that the document gives it.",

@@ -18,6 +18,7 @@ from zataku.live.limits import (
     MAX_COMMENT_NUMBER,
     MAX_EPOCH,
     UUID_V4,
+    AnonymousNumber,
     CommentId,
     ConnectionId,
     Content,
@@ -79,7 +80,8 @@ class Room(Entity, frozen=True, kw_only=True, rename="camel"):
     ) = None
     paused: Annotated[bool, Meta(description="True while comments are paused")] | None = None
     slow_mode_seconds: Annotated[SlowMode, Meta(description="Seconds between two comments of a sender")] | None = None
-    code: Annotated[RoomCode, Meta(description="Short number to enter by, while the room is open")] | None = None
+    code: Annotated[RoomCode, Meta(description="Short number to enter by")] | None = None
+    host_name: Annotated[Nickname, Meta(description="The host's account name; nobody else may use it")] | None = None
 
     def __post_init__(self) -> None:
         require_visible("name of the room", self.name)
@@ -107,7 +109,7 @@ class RoomByCode(View, frozen=True, kw_only=True, rename="camel"):
 
 @rooms.query(returns=RoomByCode, budget=Budget(reads=0.5, of="a room"))
 def rooms_by_code(code: RoomCode) -> Span:
-    """The open rooms with a code: one, unless two were opened at the same moment."""
+    """The rooms that a code was given to: the open one, or two that were opened at the same moment, and ended ones."""
     return by_code.partition(code)
 
 
@@ -121,6 +123,7 @@ def newest_rooms_of(host_id: HostId) -> Span:
 
 comments = Table("LiveComment-Comments-{env}", pk="roomId", sk="commentId", transactions=True)
 by_seq = comments.local_index("seq-index", sk="seq")
+by_sender = comments.index("senderId-index", pk="senderId", projection=KEYS_ONLY)
 
 
 def seq_of(epoch: Epoch, number: int) -> Seq:
@@ -149,10 +152,21 @@ class Comment(Entity, frozen=True, kw_only=True, rename="camel"):
         Annotated[SenderId, EXTERNAL_ID, Meta(description="The session that posted it, for blocks and own removal")]
         | None
     ) = None
+    anonymous_number: (
+        Annotated[AnonymousNumber, Meta(description="Number of the sender in the room, without a nickname")] | None
+    ) = None
 
     def __post_init__(self) -> None:
         require_visible("comment", self.content)
         require_visible("nickname", self.nickname)
+
+
+@comments.view(Comment)
+class CommentBySender(View, frozen=True, kw_only=True, rename="camel"):
+    """The key of a comment of one sender."""
+
+    room_id: RoomId
+    comment_id: CommentId
 
 
 @comments.item(example=EXAMPLE_COMMENT, budget=Budget(reads=0.5, of="a comment"))
@@ -187,6 +201,12 @@ def latest_comments(room_id: RoomId) -> Span:
 def comments_before(room_id: RoomId, seq: Seq) -> Span:
     """The comments of a room before a `seq`, latest first, for a reader that scrolls up."""
     return by_seq.partition(room_id).before(seq).newest_first()
+
+
+@comments.query(returns=CommentBySender, budget=Budget(reads=6.5, of="500 comments, read whole"))
+def comments_by(sender_id: SenderId) -> Span:
+    """The comments of a sender in all rooms, for the removal of an account."""
+    return by_sender.partition(sender_id)
 
 
 # 3. Connections
@@ -249,7 +269,9 @@ MATRIX = PermissionMatrix(
         "PostCommentFunction": [
             Grant(comments, READ_WRITE),
             Grant(connections, READ),
-            Grant(rooms, CHECK),  # added: the room must be open
+            # Added: the room must be open; senders without a nickname are numbered, and the host's names are stored.
+            Grant(rooms, CHECK),
+            Grant(moderation, frozenset({"PutItem"})),
         ],
         "GetRoomCommentsFunction": [Grant(comments, READ)],
         "CloseRoomFunction": [Grant(rooms, READ_WRITE)],
@@ -257,7 +279,10 @@ MATRIX = PermissionMatrix(
         "DisconnectFunction": [Grant(connections, READ_WRITE)],
         "JoinRoomFunction": [Grant(connections, READ_WRITE), Grant(rooms, READ)],
         # Functions that the document does not have: the actions they use and no others.
-        "OwnRoomFunction": [Grant(rooms, frozenset({"UpdateItem"})), Grant(moderation, frozenset({"Query"}))],
+        "OwnRoomFunction": [
+            Grant(rooms, frozenset({"UpdateItem"})),
+            Grant(moderation, frozenset({"GetItem", "Query"})),
+        ],
         "SweepConnectionsFunction": [Grant(connections, frozenset({"Query", "DeleteItem"}))],
         "ModerateRoomFunction": [
             Grant(moderation, frozenset({"PutItem", "DeleteItem"})),
@@ -270,12 +295,12 @@ MATRIX = PermissionMatrix(
             Grant(rooms, CHECK),
         ],
         "UpvoteFunction": [
-            Grant(moderation, frozenset({"PutItem", "UpdateItem"})),
+            Grant(moderation, frozenset({"PutItem", "UpdateItem", "DeleteItem"})),
             Grant(rooms, CHECK),
             Grant(comments, CHECK),
         ],
         "ReactFunction": [Grant(moderation, frozenset({"PutItem"})), Grant(rooms, CHECK)],
-        "GetRoomModerationFunction": [Grant(moderation, frozenset({"GetItem", "Query"}))],
+        "GetRoomModerationFunction": [Grant(moderation, frozenset({"GetItem", "BatchGetItem", "Query"}))],
     }
 )
 

@@ -1,6 +1,15 @@
 """Errors of live rooms: one code and one sentence per situation, in the words of the pages."""
 
-from zataku.errors import Conflict, Forbidden, NotFound, RateLimited, RequestError
+from zataku.errors import (
+    STORAGE_FULL,
+    Conflict,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    RateLimited,
+    RequestError,
+    StorageFull,
+)
 from zataku.live.limits import MAX_PINS
 
 ROOM_CLOSED = "room_closed"
@@ -19,8 +28,13 @@ def room_not_found() -> RequestError:
     return NotFound("No such room. Check the link.", code="no_such_room")
 
 
+def malformed_code() -> RequestError:
+    """The requested code is not the number of any room, at any time."""
+    return InvalidRequest("A room number has six digits. Check the number on the slide.", code="bad_code")
+
+
 def code_not_found() -> RequestError:
-    """No open room has the requested code."""
+    """No room has the requested code."""
     return NotFound("No room has this number. Check the digits.", code="no_such_code")
 
 
@@ -37,6 +51,11 @@ def room_paused() -> RequestError:
 def room_busy() -> RequestError:
     """A write conflicted with other writers."""
     return Conflict("It's busy right now. Try again in a moment.", code="busy")
+
+
+def storage_full() -> RequestError:
+    """The disk is full, and nothing was stored."""
+    return StorageFull(STORAGE_FULL)
 
 
 def not_the_host() -> RequestError:
@@ -74,6 +93,16 @@ def slow_mode(retry_after: float) -> RequestError:
     return RateLimited("Slow mode is on. You can send again in a moment.", retry_after=retry_after, code="slow_mode")
 
 
+def name_reserved() -> RequestError:
+    """The nickname would pass for the server or for the host of a room."""
+    return InvalidRequest("This name is reserved. Choose another one.", code="name_reserved")
+
+
+def name_of_host() -> RequestError:
+    """The nickname is the host's, or looks like it."""
+    return Conflict("This is the host's name in this room. Choose another nickname.", code="name_of_host")
+
+
 # Comments
 
 
@@ -100,6 +129,16 @@ def not_your_comment() -> RequestError:
 def too_late_to_retract() -> RequestError:
     """The comment is older than `RETRACTION_SECONDS`."""
     return Conflict("You can take a comment back for one minute only.", code="too_late")
+
+
+def own_upvote() -> RequestError:
+    """The sender would upvote their own comment."""
+    return Conflict("You can't upvote your own comment.", code="own_upvote")
+
+
+def not_upvoted() -> RequestError:
+    """The sender takes back an upvote that they have not given."""
+    return Conflict("You haven't upvoted this comment.", code="not_upvoted")
 
 
 def already_upvoted() -> RequestError:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, NewType, TypeAlias
 from msgspec import Meta
 
 from zataku.table import anchored
-from zataku.text import fold, is_blank, is_visible
+from zataku.text import fold, is_blank
 
 RoomId = NewType("RoomId", str)
 CommentId = NewType("CommentId", str)
@@ -46,12 +46,19 @@ Nickname: TypeAlias = Annotated[
 ANONYMOUS = "Anonymous"
 """The nickname of a sender who gives none."""
 
+AnonymousNumber: TypeAlias = Annotated[int, Meta(ge=1, le=9_999_999)]
+"""Tells the senders without a nickname apart in a room. It says nothing about them in another."""
+
+MAX_HOST_NAMES = 8
+"""Names of the host, the latest ones, that nobody else in the room may use."""
+
 RoomStatus: TypeAlias = Literal["OPEN", "CLOSED"]
 """A room is open (開催中) until its host closes it (終了); it stays closed."""
 
 CODE_FORM = anchored("[1-9][0-9]{5}")
+SIX_DIGITS = anchored("[0-9]{6}")
 RoomCode: TypeAlias = Annotated[str, Meta(pattern=CODE_FORM, title="6 digits", examples=["482159"])]
-"""The short number of an open room, to be typed off a slide."""
+"""The short number of a room, to be typed off a slide."""
 
 MAX_EPOCH = 99_999
 Epoch: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_EPOCH)]
@@ -98,9 +105,6 @@ BlockValue: TypeAlias = Annotated[
 
 MAX_WORD_LENGTH = 50
 
-# Lower case of the Turkish İ and I, which are an i in other languages.
-_DOTTED = str.maketrans({"ı": "i", "\u0307": None})
-
 Action: TypeAlias = Literal[
     "HIDE", "SHOW", "PIN", "UNPIN", "ANSWER", "REASK", "DELETE",
     "PAUSE", "RESUME", "SLOW", "HURRY", "BLOCK_SENDER", "UNBLOCK_SENDER", "BLOCK_WORD", "UNBLOCK_WORD",
@@ -137,9 +141,3 @@ def is_external_id(text: str) -> bool:
 def fold_word(word: str) -> str:
     """The form in which words are compared, without differences of case and width."""
     return fold(word).strip()
-
-
-def match_form(text: str) -> str:
-    """The form in which texts are searched for words: as `fold_word`, without invisible characters and dots on an i."""
-    shown = (" " if it.isspace() else it for it in fold_word(text) if it.isspace() or is_visible(it))
-    return "".join(shown).translate(_DOTTED)

@@ -67,20 +67,26 @@ class RoomView(_Message, frozen=True, kw_only=True):
 
 
 class RoomList(_Message, frozen=True, kw_only=True):
-    """A page of the caller's rooms, newest first; `next` is the cursor of the next page."""
+    """A page of the caller's rooms, newest first; `next` is the cursor of the next page. `demo` is the demo's room."""
 
     rooms: list[RoomView]
     next: str | None = None
+    demo: RoomView | None = None
 
 
 class CommentView(_Message, frozen=True, kw_only=True):
-    """A comment; `seq` is its position in the room."""
+    """A comment; `seq` is its position in the room.
+
+    `host` says that the host of the room wrote it. `anonymousNumber` tells senders without a nickname apart.
+    """
 
     comment_id: CommentId
     seq: Seq
     content: str
     nickname: str
     created_at: InstantMs
+    host: bool = False
+    anonymous_number: int | None = None
 
 
 class CommentList(_Message, frozen=True, kw_only=True):
@@ -131,6 +137,7 @@ class BlockedSender(_Message, frozen=True, kw_only=True):
     at: InstantMs
     about: str | None = None
     nickname: str | None = None
+    anonymous_number: int | None = None
 
 
 class HostView(_Message, frozen=True, kw_only=True):
@@ -166,17 +173,14 @@ class RetractComment(_CommandMessage, frozen=True, kw_only=True, tag="take_back"
 
 
 class Upvote(_CommandMessage, frozen=True, kw_only=True, tag="upvote"):
-    """Upvote a comment, once. The reply is `upvoted`."""
+    """Upvote a comment of somebody else, once, or take the upvote back. The reply is `upvoted`."""
 
     comment_id: CommentIdField
+    on: bool = True
 
 
 class CloseRoom(_CommandMessage, frozen=True, kw_only=True, tag="close"):
     """Close the room for good, by its host. The reply is the room."""
-
-
-class EraseSender(_CommandMessage, frozen=True, kw_only=True, tag="forget"):
-    """The sender's account was removed: the room shows their comments as they are stored now."""
 
 
 class MarkComment(_CommandMessage, frozen=True, kw_only=True, tag="mark"):
@@ -227,7 +231,6 @@ Command: TypeAlias = (
     | RetractComment
     | Upvote
     | CloseRoom
-    | EraseSender
     | MarkComment
     | DeleteComment
     | PauseRoom

@@ -1,12 +1,12 @@
 """Removal of an account from live rooms: its rooms are deleted, and its comments in other rooms become anonymous.
 
-The design has no index by sender: comments, upvotes and blocks of the account are found by scans of two tables, for
-half a read unit for each 4 KB. Upvotes stay counted, under a random id.
+Comments, upvotes, numbers and blocks of the account are found by the indexes by sender. Upvotes stay counted and
+numbers stay taken, under a random id.
 """
 
 from collections.abc import AsyncIterator
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 
@@ -15,36 +15,43 @@ from zataku.live.design import (
     Comment,
     Connection,
     Room,
-    comments,
+    comments_by,
     comments_of,
     connections_in,
-    moderation,
     newest_rooms_of,
 )
 from zataku.live.limits import ANONYMOUS, CommentId, HostId, RoomId, SenderId
-from zataku.live.messages import CloseRoom, EraseSender
+from zataku.live.messages import CloseRoom
 from zataku.live.moderation.design import (
+    AnonymousSender,
     Block,
+    HostNames,
     LogEntry,
     Mark,
     Reactions,
     Upvote,
     Upvotes,
+    anonymous_senders_in,
+    entries_about,
     marks_of,
     moderation_of,
     reactions_in,
     upvoters_of,
 )
+from zataku.live.server_commands import EraseSender
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.system import AppContext, Remove
-from zataku.table import ConditionFailed, Key, Plan, Store, TransactionCancelled, delete, path, put
+from zataku.table import Condition, ConditionFailed, Key, Plan, Store, TransactionCancelled, delete, path, put
 
 _sender = path(Comment, lambda comment: comment.sender_id)
 _nickname = path(Comment, lambda comment: comment.nickname)
 _upvoted_at = path(Upvote, lambda upvote: upvote.at)
+_number = path(AnonymousSender, lambda sender: sender.number)
 
 MAX_DELETES_PER_WRITE = 100
+
+EntryOfSender = TypeVar("EntryOfSender", Upvote, AnonymousSender)
 
 
 def removal(context: AppContext) -> Remove:
@@ -86,6 +93,9 @@ async def _delete_room(store: Store, room_id: RoomId) -> None:
         await _delete_items(store, (_upvote_key(vote) async for vote in votes))
     minutes = store.each(reactions_in(room_id))
     await _delete_items(store, (Reactions.key(room_id=room_id, minute=it.minute) async for it in minutes))
+    senders = store.each(anonymous_senders_in(room_id))
+    await _delete_items(store, (_sender_key(it) async for it in senders))
+    await store.delete(HostNames.key(room_id=room_id))
     await _delete_items(
         store,
         (Comment.key(room_id=room_id, comment_id=it.comment_id) async for it in store.each(comments_of(room_id))),
@@ -110,6 +120,10 @@ def _entry_key(entry: Block | Upvotes | LogEntry | Mark) -> Key[Any]:
             return LogEntry.key(room_id=entry.room_id, at=entry.at, log_id=entry.log_id)
         case Mark():
             return Mark.key(room_id=entry.room_id, mark=entry.mark, comment_id=entry.comment_id)
+
+
+def _sender_key(sender: AnonymousSender) -> Key[AnonymousSender]:
+    return AnonymousSender.key(room_id=sender.room_id, sender_id=sender.sender_id)
 
 
 def _upvote_key(vote: Upvote) -> Key[Upvote]:
@@ -146,36 +160,36 @@ async def _notify_rooms(context: AppContext, account_id: AccountId, room_ids: se
 async def _anonymise_comments(store: Store, sender: SenderId) -> set[RoomId]:
     """Remove sender and nickname from the comments of a sender; returns the rooms that have any."""
     room_ids: set[RoomId] = set()
-    async for comment in store.scan(comments):
-        if isinstance(comment, Comment) and comment.sender_id == sender:
-            key = Comment.key(room_id=comment.room_id, comment_id=comment.comment_id)
-            room_ids.add(comment.room_id)
-            try:
-                await store.update(key, _sender.remove(), _nickname.set(ANONYMOUS), when=_sender.equals(sender))
-            except ConditionFailed:
-                # It was deleted in between.
-                continue
+    async for found in store.each(comments_by(sender)):
+        key = Comment.key(room_id=found.room_id, comment_id=found.comment_id)
+        room_ids.add(found.room_id)
+        try:
+            await store.update(key, _sender.remove(), _nickname.set(ANONYMOUS), when=_sender.equals(sender))
+        except ConditionFailed:
+            # It was deleted or made anonymous in between.
+            continue
     return room_ids
 
 
 async def _anonymise_moderation(store: Store, sender: SenderId, random: Random) -> None:
-    async for entry in store.scan(moderation):
+    async for entry in store.each(entries_about(sender)):
         match entry:
-            case Upvote(sender_id=sender_id) if sender_id == sender:
-                await _anonymise_upvote(store, entry, random)
-            case Block(what="SENDER", value=value) if value == sender:
+            case Upvote():
+                await _anonymise(store, entry, _upvote_key(entry), _upvoted_at.exists(), random)
+            case AnonymousSender():
+                await _anonymise(store, entry, _sender_key(entry), _number.exists(), random)
+            case Block():
                 await store.delete(_entry_key(entry))
-            case _:
-                continue
 
 
-async def _anonymise_upvote(store: Store, vote: Upvote, random: Random) -> None:
-    """Store the upvote under a random id instead, so that the count stays true."""
-    anonymous = replace(vote, sender_id=SenderId(f"gone:{random.getrandbits(96):024x}"))
+async def _anonymise(
+    store: Store, entry: EntryOfSender, key: Key[EntryOfSender], exists: Condition[EntryOfSender], random: Random
+) -> None:
+    """Store an entry under a random id instead: a count stays true, and a number is not given again."""
+    anonymous = replace(entry, sender_id=SenderId(f"gone:{random.getrandbits(96):024x}"))
     try:
         await store.write(
-            Plan(put(anonymous, if_absent=True), delete(_upvote_key(vote), when=_upvoted_at.exists())),
-            token=f"{random.getrandbits(128):032x}",
+            Plan(put(anonymous, if_absent=True), delete(key, when=exists)), token=f"{random.getrandbits(128):032x}"
         )
     except TransactionCancelled as cancelled:
         # Without a conflict, its room was deleted in between.

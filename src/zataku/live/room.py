@@ -6,7 +6,6 @@ upvotes and retractions of a batch may overtake each other; what the host does i
 
 import re
 from collections.abc import Awaitable, Iterable, Sequence
-from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import replace
@@ -14,7 +13,8 @@ from msgspec.structs import replace
 from zataku.clock import instant_ms
 from zataku.errors import OUTCOME_UNKNOWN, InvalidRequest, OutcomeUnknown, RequestError, Unavailable
 from zataku.live import messages
-from zataku.live.errors import not_the_host, room_closed, too_fast
+from zataku.live.batch import Batch
+from zataku.live.errors import already_upvoted, not_the_host, not_upvoted, room_closed, storage_full, too_fast
 from zataku.live.functions.comments import GetRoomCommentsFunction, RemoveCommentFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction, ReactFunction, UpvoteFunction
 from zataku.live.functions.ownership import OwnRoomFunction
@@ -22,12 +22,13 @@ from zataku.live.functions.post_comment import PostCommentFunction
 from zataku.live.functions.rooms import CloseRoomFunction
 from zataku.live.limits import MAX_COMMENTS_PER_WRITE, SEQ_FORM, SEQ_START, CommentId, HostId, SenderId
 from zataku.live.moderation.moderator import Moderator
-from zataku.live.rules.comments import Submission
+from zataku.live.rules.comments import find_comment
 from zataku.live.rules.moderation_state import admit_voters
 from zataku.live.rules.rate_limits import ReactionLimit
 from zataku.live.rules.reactions import count_reaction
 from zataku.live.rules.room_state import RoomState, erase_sender
 from zataku.live.rules.views import comment_view, moderation_state_view, room_view
+from zataku.live.server_commands import EraseSender
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.behaviour import (
@@ -37,14 +38,13 @@ from zataku.realtime.rooms.behaviour import (
     Event,
     LostRoom,
     Outcome,
-    Reply,
     RoomBehaviour,
     StaleRoom,
     Transient,
 )
-from zataku.realtime.sockets.limits import TokenBucket
 from zataku.table import Conflict as TableConflict
-from zataku.table import ResultUnknown, Store, TableError, Throttled
+from zataku.table import ResultUnknown, Store, StoreFull, TableError, Throttled
+from zataku.token_buckets import TokenBuckets
 
 MAX_CAUGHT_UP_COMMENTS = 500
 """How many missed comments come with a snapshot; the client fetches the rest."""
@@ -52,51 +52,10 @@ ACTIONS_PER_SECOND, MAX_ACTION_BURST = 2, 10
 """Upvotes and retractions of one sender: each is a write of its own, for which all other commands wait."""
 MAX_REMEMBERED_SENDERS = 10_000
 
-CommentAction: TypeAlias = messages.Upvote | messages.RetractComment
-"""A command of the audience about one comment. It waits for the comments of its batch, never the other way round."""
-
 _commands = msgspec.json.Decoder(messages.Command)
+_server_commands = msgspec.json.Decoder(EraseSender)
 _transients = msgspec.json.Decoder(messages.React)
 _encode = msgspec.json.Encoder().encode
-
-
-class Batch:
-    """The commands of one call of `handle`, with a reply for each: deferred until it is set.
-
-    `end` is the index of the first command that none may overtake, the number of commands without one.
-    """
-
-    def __init__(self, commands: Sequence[Command]) -> None:
-        self.commands = commands
-        self.bodies: list[messages.Command] = [command.body for command in commands]
-        self.replies: list[Reply] = [DEFERRED] * len(commands)
-        reorderable = (messages.PostComment, messages.Upvote, messages.RetractComment)
-        ends = (index for index, body in enumerate(self.bodies) if not isinstance(body, reorderable))
-        self.end = next(ends, len(commands))
-
-    def sender(self, index: int) -> SenderId:
-        """The sender of a command."""
-        return SenderId(self.commands[index].sender.account_id)
-
-    def comments(self) -> list[int]:
-        """The indexes of the comments before the end."""
-        return [index for index in range(self.end) if isinstance(self.bodies[index], messages.PostComment)]
-
-    def actions(self) -> Iterable[int]:
-        """The indexes of the comment actions before the end."""
-        return (index for index in range(self.end) if isinstance(self.bodies[index], CommentAction))
-
-    def sharing_write(self, index: int) -> list[int]:
-        """The indexes of the comment actions that are stored together with one: upvotes on the same comment."""
-        body = self.bodies[index]
-        if isinstance(body, messages.RetractComment):
-            return [index]
-        return [at for at in range(self.end) if self.bodies[at] == body and self.replies[at] is DEFERRED]
-
-    def refuse(self, indexes: Iterable[int], error: RequestError) -> None:
-        """Reply to some commands with one error."""
-        for index in indexes:
-            self.replies[index] = error
 
 
 class LiveRoom(RoomBehaviour[RoomState]):
@@ -117,7 +76,7 @@ class LiveRoom(RoomBehaviour[RoomState]):
         self._upvote = UpvoteFunction(store)
         self._react = ReactFunction(store)
         self._moderator = Moderator(store)
-        self._action_buckets: dict[AccountId, TokenBucket] = {}
+        self._action_buckets = TokenBuckets(ACTIONS_PER_SECOND, MAX_ACTION_BURST, MAX_REMEMBERED_SENDERS)
         self._reaction_limit = ReactionLimit()
 
     # Commands as they arrive
@@ -134,6 +93,10 @@ class LiveRoom(RoomBehaviour[RoomState]):
         except msgspec.DecodeError:
             raise InvalidRequest("This is not the JSON of a live room's command.") from None
 
+    def decode_server_command(self, payload: bytes) -> EraseSender:
+        """The command of another server process."""
+        return _server_commands.decode(payload)
+
     def decode_transient(self, payload: bytes) -> messages.React:
         """The reaction of a client's JSON."""
         try:
@@ -142,6 +105,10 @@ class LiveRoom(RoomBehaviour[RoomState]):
             raise InvalidRequest("A reaction is clap, aha or lol.") from None
 
     # Ownership
+
+    async def require_open(self, room_id: str) -> None:
+        """Refuse a room that does not exist or is closed."""
+        await self._own.require_open(room_id)
 
     async def acquire(self, room_id: str) -> RoomState:
         """Become the owner of an open room and load what earlier owners stored."""
@@ -185,13 +152,13 @@ class LiveRoom(RoomBehaviour[RoomState]):
         match batch.bodies[first]:
             case messages.PostComment():
                 execution = self._post_comments(state, batch, indexes, now)
-            case messages.Upvote(comment_id=comment_id):
-                execution = self._count_upvotes(state, batch, indexes, comment_id, now)
+            case messages.Upvote() as upvote:
+                execution = self._count_upvotes(state, batch, indexes, upvote, now)
             case messages.RetractComment(comment_id=comment_id):
                 execution = self._retract_comment(state, batch, first, comment_id, now)
             case messages.CloseRoom():
                 return await self._close_room(state, batch, first, now)
-            case messages.EraseSender():
+            case EraseSender():
                 return await self._erase_sender(state, batch, first)
             case action:
                 execution = self._moderate(state, batch, first, action, now)
@@ -200,11 +167,7 @@ class LiveRoom(RoomBehaviour[RoomState]):
     def _next_action(self, batch: Batch, now: float) -> int | None:
         """The first comment action whose sender has a token left. The others are refused without a write."""
         for index in batch.actions():
-            sender = batch.commands[index].sender.account_id
-            if sender not in self._action_buckets and len(self._action_buckets) >= MAX_REMEMBERED_SENDERS:
-                self._action_buckets.clear()
-            bucket = self._action_buckets.setdefault(sender, TokenBucket(ACTIONS_PER_SECOND, MAX_ACTION_BURST, now))
-            retry_after = bucket.take(now)
+            retry_after = self._action_buckets.of(batch.sender(index), now).take(now)
             if not retry_after:
                 return index
             batch.replies[index] = too_fast(round(retry_after, 3))
@@ -225,6 +188,8 @@ class LiveRoom(RoomBehaviour[RoomState]):
                 state = await self.acquire(state.room.room_id)
             except (RequestError, TableError):
                 raise unknown from None
+        except StoreFull:
+            error = storage_full()
         except (Throttled, TableConflict):
             error = Unavailable("This could not be stored just now. Try again in a moment.")
         batch.refuse(indexes, error)
@@ -234,7 +199,7 @@ class LiveRoom(RoomBehaviour[RoomState]):
         self, state: RoomState, batch: Batch, indexes: Sequence[int], now: float
     ) -> Outcome[RoomState]:
         submissions = [
-            Submission(index, batch.sender(index), message, batch.commands[index].id, batch.commands[index].is_retry)
+            batch.submission(index, message)
             for index in indexes
             if isinstance(message := batch.bodies[index], messages.PostComment)
         ]
@@ -244,23 +209,29 @@ class LiveRoom(RoomBehaviour[RoomState]):
         return Outcome(state=posted.state, events=_events(posted.events), replies=batch.replies, closed=posted.closed)
 
     async def _count_upvotes(
-        self, state: RoomState, batch: Batch, indexes: Sequence[int], comment_id: CommentId, now: float
+        self, state: RoomState, batch: Batch, indexes: Sequence[int], upvote: messages.Upvote, now: float
     ) -> Outcome[RoomState]:
-        ballot = admit_voters(state.moderation, comment_id, [(index, batch.sender(index)) for index in indexes])
-        votes_before = state.moderation.votes.get(comment_id, 0)
-        result = await self._upvote(
-            state.room.room_id, comment_id, list(ballot.voters), now, state.epoch, is_first=votes_before == 0
-        )
-        upvoted = messages.Upvoted(comment_id=comment_id, votes=votes_before + len(result.counted))
+        """Count upvotes of one comment, or take them back."""
+        room_id, comment_id = state.room.room_id, upvote.comment_id
+        comment = find_comment(state, comment_id) or await self._comments.get(room_id, comment_id)
+        ballot = admit_voters(state.moderation, comment, [(index, batch.sender(index)) for index in indexes])
+        voters, before = list(ballot.voters), state.moderation.votes.get(comment_id, 0)
+        if upvote.on:
+            result = await self._upvote(room_id, comment_id, voters, now, state.epoch, is_first=before == 0)
+        else:
+            result = await self._upvote.withdraw(room_id, comment_id, voters, now, state.epoch, counted=before)
+        votes = before + len(result.counted) * (1 if upvote.on else -1)
+        upvoted = messages.Upvoted(comment_id=comment_id, votes=votes)
         for index, error in ballot.errors.items():
             batch.replies[index] = error
         for sender, index in ballot.voters.items():
             # A retry may have been counted by an earlier owner that could not reply.
             is_counted = sender in result.counted or (sender in result.repeated and batch.commands[index].is_retry)
-            batch.replies[index] = upvoted if is_counted else result.error_for(sender)
+            refusal = already_upvoted() if upvote.on else not_upvoted()
+            batch.replies[index] = upvoted if is_counted else refusal if sender in result.repeated else result.error
         if not result.counted:
             return Outcome(state=state, replies=batch.replies)
-        state = replace(state, moderation=state.moderation.with_votes(comment_id, upvoted.votes))
+        state = replace(state, moderation=state.moderation.with_votes(comment_id, votes))
         return Outcome(state=state, events=_events([upvoted]), replies=batch.replies)
 
     async def _retract_comment(
@@ -319,10 +290,10 @@ class LiveRoom(RoomBehaviour[RoomState]):
         sender = batch.sender(index)
         stored = await self._comments.get_many(state.room.room_id, state.comments_of(sender))
         erasure = erase_sender(state, sender, stored)
-        batch.replies[index] = None
+        batch.replies[index], host_id = None, state.room.host_id
         removed = [messages.CommentRemoved(comment_id=it.comment_id) for it in erasure.changed]
-        restored = [messages.CommentRestored(comment=comment_view(it)) for it in erasure.changed]
-        pinned = [messages.Pinned(comment=comment_view(it)) for it in erasure.pins]
+        restored = [messages.CommentRestored(comment=comment_view(it, host_id)) for it in erasure.changed]
+        pinned = [messages.Pinned(comment=comment_view(it, host_id)) for it in erasure.pins]
         return Outcome(state=erasure.state, events=_events([*removed, *restored, *pinned]), replies=batch.replies)
 
     # Reactions
@@ -369,13 +340,13 @@ class LiveRoom(RoomBehaviour[RoomState]):
             page = await self._comments(state.room.room_id, since, MAX_CAUGHT_UP_COMMENTS)
             comments = [it for it in page.items if it.seq is not None and state.has_acknowledged(it.seq)]
             has_more = page.cursor is not None
-        moderation = state.moderation
+        moderation, host_id = state.moderation, state.room.host_id
         reactions = messages.Reactions(**state.reactions.published_totals())
         return _encode(
             messages.Snapshot(
                 room=room_view(state.room),
-                comments=[comment_view(it) for it in comments if not moderation.is_gone(it.comment_id)],
-                standing=moderation_state_view(moderation, state.pinned, reactions),
+                comments=[comment_view(it, host_id) for it in comments if not moderation.is_gone(it.comment_id)],
+                standing=moderation_state_view(moderation, state.pinned, reactions, host_id),
                 more=has_more,
                 earlier=since is None and state.has_earlier,
             )

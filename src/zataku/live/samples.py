@@ -23,7 +23,16 @@ from zataku.live.limits import (
     SenderId,
     fold_word,
 )
-from zataku.live.moderation.design import Block, LogEntry, Mark, Reactions, Upvote, Upvotes
+from zataku.live.moderation.design import (
+    AnonymousSender,
+    Block,
+    HostNames,
+    LogEntry,
+    Mark,
+    Reactions,
+    Upvote,
+    Upvotes,
+)
 from zataku.table import Entity
 
 ModerationItem: TypeAlias = Block | Upvotes | LogEntry | Mark | Upvote
@@ -92,6 +101,7 @@ def talk_comments(random: Random, start: float, room_id: RoomId, count: int = TA
     senders = [SenderId(f"guest:{random.getrandbits(48):012x}") for _ in range(max(1, count // 12))]
     names = {sender: random.choice(_NAMES) if random.random() < 0.6 else ANONYMOUS for sender in senders}
     total = sum(_phase(minute)[0] for minute in range(60))
+    numbers: dict[SenderId, int] = {}
     posted, before, due = 0, 0, 0.0
     for minute in range(60):
         epoch = 1 if minute < TAKEOVER_MINUTE else 2
@@ -102,6 +112,7 @@ def talk_comments(random: Random, start: float, room_id: RoomId, count: int = TA
         for offset in sorted(random.randrange(60_000) for _ in range(in_minute)):
             posted += 1
             sender = random.choice(senders)
+            is_anonymous = names[sender] == ANONYMOUS
             yield Comment(
                 room_id=room_id,
                 comment_id=CommentId(_uuid(random)),
@@ -110,7 +121,16 @@ def talk_comments(random: Random, start: float, room_id: RoomId, count: int = TA
                 created_at=instant_ms(start + minute * 60 + offset / 1000),
                 seq=seq_of(epoch, posted - before),
                 sender_id=sender,
+                anonymous_number=numbers.setdefault(sender, len(numbers) + 1) if is_anonymous else None,
             )
+
+
+def talk_senders(comments: Iterable[Comment]) -> Iterator[AnonymousSender]:
+    """The numbers of the senders without a nickname."""
+    numbers = {it.sender_id: (it.room_id, it.anonymous_number) for it in comments}
+    for sender, (room_id, number) in numbers.items():
+        if sender is not None and number is not None:
+            yield AnonymousSender(room_id=room_id, sender_id=sender, number=number)
 
 
 def talk_moderation(random: Random, talk: Room, comments: Iterable[Comment]) -> Iterator[ModerationItem]:
@@ -170,5 +190,12 @@ def examples() -> Iterator[Entity]:
     comments = list(talk_comments(random, start, room.room_id, 500))
     yield from comments
     yield from talk_moderation(random, room, comments)
+    yield from talk_senders(comments)
+    yield HostNames(room_id=room.room_id, names=("みどり",))
+    spam = comments[0]
+    assert spam.sender_id is not None
+    yield Block(
+        room_id=room.room_id, what="SENDER", value=spam.sender_id, at=spam.created_at, comment_id=spam.comment_id
+    )
     yield from audience(random, start, room.room_id, ProcessName("web-1"), 1)
     yield Reactions(room_id=room.room_id, minute=instant_ms(start), clap=12, aha=3, lol=1)

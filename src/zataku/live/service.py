@@ -1,16 +1,18 @@
 """Use cases of live rooms for HTTP: open, find, read and close a room, comment in it and moderate it."""
 
+import re
 from collections.abc import Sequence
 from typing import TypeVar
 
 from zataku.errors import Conflict, NotFound
 from zataku.live import messages
+from zataku.live.demo import DEMO_ROOM
 from zataku.live.design import Comment, Room
-from zataku.live.errors import ROOM_CLOSED, code_not_found, not_the_host, room_busy
+from zataku.live.errors import ROOM_CLOSED, code_not_found, malformed_code, not_the_host, room_busy
 from zataku.live.functions.comments import GetRoomCommentsFunction, RemoveCommentFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.rooms import CreateRoomFunction, GetUserRoomsFunction
-from zataku.live.limits import CommentId, HostId, RoomCode, RoomId, RoomName, SenderId, Seq
+from zataku.live.limits import CODE_FORM, SIX_DIGITS, CommentId, HostId, RoomId, RoomName, SenderId, Seq
 from zataku.live.moderation.actions import COMMENT_ACTIONS
 from zataku.live.moderation.moderator import Moderator
 from zataku.live.rules.room_state import RoomState
@@ -49,22 +51,31 @@ class LiveRooms:
         """Open a room. Its host is the caller."""
         await self._context.ensure_account(host)
         host_id = HostId(host.account_id)
-        room = await self._create(host_id, name, self._context.clock.now(), self._context.random)
+        now, random = self._context.clock.now(), self._context.random
+        room = await self._create(host_id, name, now, random, host_name=host.name)
         return room_view(room, host_id)
 
     async def rooms_of(self, host: Identity, after: str | None) -> messages.RoomList:
-        """A page of the host's rooms, newest first."""
+        """A page of the host's rooms, newest first; the first page has the room of the demo, too."""
         host_id = HostId(host.account_id)
         page = await self._rooms(host_id, after)
-        return messages.RoomList(rooms=[room_view(it, host_id) for it in page.items], next=page.cursor)
+        demo = await self._rooms.find_open(DEMO_ROOM) if after is None else None
+        return messages.RoomList(
+            rooms=[room_view(it, host_id) for it in page.items],
+            next=page.cursor,
+            demo=None if demo is None else room_view(demo, host_id),
+        )
 
     async def room(self, viewer: Identity, room_id: str) -> messages.RoomView:
         """One room, open or closed."""
         return room_view(await self._rooms.get(room_id), HostId(viewer.account_id))
 
-    async def rooms_by_code(self, viewer: Identity, code: RoomCode) -> messages.RoomList:
-        """The open rooms with a code: one, unless two were opened at the same moment."""
-        rooms = await self._rooms.by_code(code)
+    async def rooms_by_code(self, viewer: Identity, typed: str) -> messages.RoomList:
+        """The open rooms with a code: one, unless two were opened at the same moment. Without one, the ended room."""
+        if not re.search(SIX_DIGITS, typed):
+            raise malformed_code()
+        # No code begins with a zero.
+        rooms = await self._rooms.by_code(typed) if re.search(CODE_FORM, typed) else []
         if not rooms:
             raise code_not_found()
         return messages.RoomList(rooms=[room_view(it, HostId(viewer.account_id)) for it in rooms])
@@ -84,7 +95,7 @@ class LiveRooms:
         while True:
             page = await self._comments(room.room_id, after, COMMENT_PAGE_SIZE)
             hidden = await self._hidden_from(viewer, room)
-            visible, has_more = _visible(page.items, hidden), page.cursor is not None
+            visible, has_more = _visible(page.items, room, hidden), page.cursor is not None
             if visible or not has_more:
                 return messages.CommentList(comments=visible, more=has_more)
             # A page without a visible comment would give its reader no `seq` to continue from.
@@ -96,7 +107,7 @@ class LiveRooms:
         while True:
             page = await self._comments.before(room.room_id, before, COMMENT_PAGE_SIZE)
             hidden = await self._hidden_from(viewer, room)
-            visible, has_more = _visible(page.items[::-1], hidden), page.cursor is not None
+            visible, has_more = _visible(page.items[::-1], room, hidden), page.cursor is not None
             if visible or not has_more:
                 return messages.CommentList(comments=visible, more=has_more)
             before = page.items[-1].seq or before
@@ -107,7 +118,7 @@ class LiveRooms:
         moderation = await self._moderation.state(room.room_id)
         pinned = await self._comments.get_many(room.room_id, moderation.pinned)
         reactions = reactions_view(await self._moderation.reactions(room.room_id))
-        return moderation_state_view(moderation, pinned, reactions)
+        return moderation_state_view(moderation, pinned, reactions, room.host_id)
 
     async def host_view(self, viewer: Identity, room_id: str) -> messages.HostView:
         """The log, the blocks and the hidden comments of a room, for its host."""
@@ -123,7 +134,9 @@ class LiveRooms:
             log=[log_view(it, comments.get(CommentId(it.subject or ""))) for it in log.items],
             words=[it.value for it in blocks if it.what == "WORD"],
             senders=[it for it in senders if it is not None],
-            hidden=sorted((comment_view(comments[it]) for it in hidden if it in comments), key=lambda it: it.seq),
+            hidden=sorted(
+                (comment_view(comments[it], room.host_id) for it in hidden if it in comments), key=lambda it: it.seq
+            ),
         )
 
     async def _hosted_room(self, viewer: Identity, room_id: str) -> Room:
@@ -135,7 +148,7 @@ class LiveRooms:
     async def _hidden_from(self, viewer: Identity, room: Room) -> frozenset[CommentId]:
         if room.host_id == HostId(viewer.account_id):
             return frozenset()
-        return (await self._moderation.state(room.room_id)).hidden
+        return (await self._moderation.marks(room.room_id)).hidden
 
     # Commands
 
@@ -143,9 +156,9 @@ class LiveRooms:
         """Post a comment; the reply comes when it is stored."""
         return await self._ask(sender, room_id, comment, messages.CommentView)
 
-    async def upvote(self, sender: Identity, room_id: str, comment_id: CommentId) -> messages.Upvoted:
-        """Upvote a comment."""
-        return await self._ask(sender, room_id, messages.Upvote(comment_id=comment_id), messages.Upvoted)
+    async def upvote(self, sender: Identity, room_id: str, comment_id: CommentId, *, on: bool) -> messages.Upvoted:
+        """Upvote a comment, or take the upvote back."""
+        return await self._ask(sender, room_id, messages.Upvote(comment_id=comment_id, on=on), messages.Upvoted)
 
     async def retract_comment(self, sender: Identity, room_id: str, comment_id: CommentId) -> messages.CommentRemoved:
         """Delete a comment of the sender, within a minute; also when the room was closed since."""
@@ -188,5 +201,5 @@ class LiveRooms:
         return await self._context.rooms.ask(f"live/{room_id}", sender, command, reply_type)
 
 
-def _visible(comments: Sequence[Comment], hidden: frozenset[CommentId]) -> list[messages.CommentView]:
-    return [comment_view(it) for it in comments if it.comment_id not in hidden]
+def _visible(comments: Sequence[Comment], room: Room, hidden: frozenset[CommentId]) -> list[messages.CommentView]:
+    return [comment_view(it, room.host_id) for it in comments if it.comment_id not in hidden]

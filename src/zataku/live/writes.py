@@ -6,6 +6,7 @@ that took a room last writes comments into it. The writes of moderation are in `
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Any
 
 from zataku.clock import instant_ms
 from zataku.live.design import (
@@ -33,10 +34,11 @@ from zataku.live.limits import (
     Epoch,
     HostId,
     ProcessName,
+    RoomCode,
     RoomId,
     SenderId,
 )
-from zataku.live.moderation.design import Mark, Reactions, Upvote, Upvotes
+from zataku.live.moderation.design import AnonymousSender, HostNames, Mark, Reactions, Upvote, Upvotes
 from zataku.live.moderation.writes import clear_comment
 from zataku.table import Budget, Condition, Plan, Step, check, delete, path, put, update
 
@@ -51,6 +53,7 @@ posted_at = path(Comment, lambda comment: comment.created_at)
 holder = path(Connection, lambda connection: connection.owner)
 made_at = path(Connection, lambda connection: connection.timestamp)
 votes = path(Upvotes, lambda upvotes: upvotes.votes)
+upvoted_at = path(Upvote, lambda upvote: upvote.at)
 
 IS_OPEN: Condition[Room] = status.equals("OPEN")
 
@@ -72,6 +75,7 @@ _COMMENT = Comment(
     created_at=instant_ms(_NOW),
     seq=seq_of(1, 1),
 )
+_ANONYMOUS = AnonymousSender(room_id=_ROOM.room_id, sender_id=SenderId("guest:sora"), number=12)
 _VOTE = {
     "room_id": _COMMENT.room_id,
     "comment_id": _COMMENT.comment_id,
@@ -96,18 +100,26 @@ def create_room(room: Room) -> Plan[Room]:
     return Plan(put(room, if_absent=True))
 
 
-@rooms.write(budget=Budget(writes=3, of="a room"), example={"now": _NOW})
+@rooms.write(budget=Budget(writes=2, of="a room"), example={"now": _NOW})
 def close_room(room_id: RoomId, host_id: HostId, now: float, epoch: Epoch) -> Plan[Room]:
-    """Close a room for good, by its host through its owner. From then on it accepts no comment and no join."""
+    """Close a room for good, by its host through its owner. From then on it accepts no comment and no join.
+
+    Its code leads to its archive, until another room is opened with it.
+    """
     return Plan(
         update(
             Room.key(room_id=room_id),
             status.set("CLOSED"),
-            code.remove(),
             updated_at.set(instant_ms(now)),
             when=_is_owned(epoch) & host.equals(host_id),
         )
     )
+
+
+@rooms.write(budget=Budget(writes=3, of="a room"), example={"given": "482159"})
+def release_code(room_id: RoomId, given: RoomCode) -> Plan[Room]:
+    """Take the code from a room that has ended, to give it to another."""
+    return Plan(update(Room.key(room_id=room_id), code.remove(), when=status.equals("CLOSED") & code.equals(given)))
 
 
 @rooms.write(budget=Budget(writes=2, of="a room"))
@@ -125,14 +137,17 @@ def take_room(room_id: RoomId) -> Plan[Room]:
 
 
 @comments.write(
-    budget=Budget(writes=299, of="99 comments of 60 characters in one batch"),
-    example={"posted": [_COMMENT], "epoch": 1},
+    budget=Budget(writes=398, of="99 comments of 60 characters in one batch"),
+    example={"posted": [_COMMENT], "epoch": 1, "names": [_ANONYMOUS]},
 )
-def post_comments(posted: list[Comment], epoch: Epoch) -> Plan[Comment]:
+def post_comments(
+    posted: list[Comment], epoch: Epoch, names: Sequence[AnonymousSender | HostNames] = ()
+) -> Plan[Comment]:
     """Store the comments of a batch, numbered one after the other, by the owner of an open room.
 
-    All of them are stored, or none: not in a room that is closed, paused, or owned by another process. The limit is
-    99. Slow mode and blocks are checked by the owner: they change only on condition of its epoch, so its copy is exact.
+    All of them are stored, or none: not in a room that is closed, owned by another process, or paused, unless they are
+    the host's. The limit is 99 items, with `names`: the numbers of senders that had none, and new names of the host.
+    Slow mode and blocks are checked by the owner: they change only on condition of its epoch, so its copy is exact.
 
     The owner is one task and writes one batch after another, each with a token of its own and with numbers above all
     that it used before. While the outcome of a batch is unknown it gives no further number: it repeats the batch with
@@ -145,11 +160,22 @@ def post_comments(posted: list[Comment], epoch: Epoch) -> Plan[Comment]:
     the owner therefore refuses ids with a `DELETED` mark, all of which it holds in memory. A repeated batch does not
     bring a deleted comment back either: it writes nothing while its token lasts, and fails once the room was taken.
     """
-    _require_count("comments", posted, MAX_COMMENTS_PER_WRITE)
+    _require_count("comments", [*posted, *names] if posted else [], MAX_COMMENTS_PER_WRITE)
     _require_numbers(posted, epoch)
     first, *others = (put(comment, if_absent=True) for comment in posted)
-    accepts_comments = _is_owned(epoch) & paused.not_equals(True)
-    return Plan(first, *others, check(Room.key(room_id=posted[0].room_id), accepts_comments))
+    accepts_comments = _is_owned(epoch) & _hears(posted)
+    return Plan(first, *others, *map(_put_name, names), check(Room.key(room_id=posted[0].room_id), accepts_comments))
+
+
+def _hears(posted: Sequence[Comment]) -> Condition[Room]:
+    """The condition that the room is not paused, or that the one sender of these comments is its host."""
+    is_running = paused.not_equals(True)
+    first, *others = {comment.sender_id for comment in posted}
+    return is_running if others or first is None else is_running | host.equals(HostId(first))
+
+
+def _put_name(name: AnonymousSender | HostNames) -> Step[Any]:
+    return put(name, if_absent=True) if isinstance(name, AnonymousSender) else put(name)
 
 
 def _require_count(name: str, items: Sequence[object], max_count: int) -> None:
@@ -169,7 +195,7 @@ def _require_numbers(posted: list[Comment], epoch: Epoch) -> None:
         )
 
 
-@comments.write(budget=Budget(writes=15, of="a comment of 60 characters"), example={"now": _NOW})
+@comments.write(budget=Budget(writes=16, of="a comment of 60 characters"), example={"now": _NOW})
 def remove_own_comment(
     room_id: RoomId, comment_id: CommentId, sender_id: SenderId, now: float, epoch: Epoch | None
 ) -> Plan[Comment]:
@@ -237,7 +263,7 @@ def sweep_connection(owner: ProcessName, left: OwnedConnection) -> Plan[Connecti
 # conflict with itself. Its count is one item.
 
 
-@moderation.write(budget=Budget(writes=200, of="the first 97 upvotes of a comment, in one write"), example=_VOTE)
+@moderation.write(budget=Budget(writes=297, of="the first 97 upvotes of a comment, in one write"), example=_VOTE)
 def upvote_first(
     room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float, epoch: Epoch
 ) -> Plan[Upvote]:
@@ -251,7 +277,7 @@ def upvote_first(
     return Plan(first, *others, count, exists, check(Room.key(room_id=room_id), _is_owned(epoch)))
 
 
-@moderation.write(budget=Budget(writes=198, of="97 further upvotes of a comment, in one write"), example=_VOTE)
+@moderation.write(budget=Budget(writes=295, of="97 further upvotes of a comment, in one write"), example=_VOTE)
 def upvote(
     room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], now: float, epoch: Epoch
 ) -> Plan[Upvote]:
@@ -262,6 +288,35 @@ def upvote(
     """
     first, *others = _upvotes(room_id, comment_id, sender_ids, now)
     count = update(Upvotes.key(room_id=room_id, comment_id=comment_id), votes.add(1 + len(others)))
+    return Plan(first, *others, count, check(Room.key(room_id=room_id), _is_owned(epoch)))
+
+
+@moderation.write(
+    budget=Budget(writes=295, of="the last 97 upvotes of a comment, in one write"),
+    example={
+        "room_id": _COMMENT.room_id,
+        "comment_id": _COMMENT.comment_id,
+        "sender_ids": ["guest:sora"],
+        "counted": 1,
+    },
+)
+def withdraw_upvotes(
+    room_id: RoomId, comment_id: CommentId, sender_ids: Sequence[SenderId], counted: int, epoch: Epoch
+) -> Plan[Upvote]:
+    """Take back upvotes of a comment, of senders who have upvoted it, in an open room.
+
+    `counted` is the count before, which the owner has exactly; it is deleted with the last upvote. All are taken back,
+    or none: a sender at whose step it fails has no upvote and is left out of the next attempt. The limit is 97.
+    """
+    _require_count("upvotes", sender_ids, MAX_UPVOTES_PER_WRITE)
+    withdrawn = [
+        delete(Upvote.key(room_id=room_id, comment_id=comment_id, sender_id=it), when=upvoted_at.exists())
+        for it in dict.fromkeys(sender_ids)
+    ]
+    key, is_known = Upvotes.key(room_id=room_id, comment_id=comment_id), votes.equals(counted)
+    is_last = len(withdrawn) >= counted
+    count = delete(key, when=is_known) if is_last else update(key, votes.add(-len(withdrawn)), when=is_known)
+    first, *others = withdrawn
     return Plan(first, *others, count, check(Room.key(room_id=room_id), _is_owned(epoch)))
 
 

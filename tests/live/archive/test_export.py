@@ -1,5 +1,6 @@
 """Exports of rooms: CSV that no spreadsheet executes, JSON, and no sender id in either."""
 
+import asyncio
 import csv
 import io
 from collections.abc import AsyncIterator
@@ -10,6 +11,7 @@ import msgspec
 import pytest
 from litestar import Litestar, Request
 from litestar.di import Provide
+from msgspec.structs import replace
 
 from tests.live.entities import MIDORI, ROOM_ID, comment, room, talk_room, uuid
 from tests.support.app_context import app_context, user_identity
@@ -17,14 +19,17 @@ from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.archive.api import archive_routes
-from zataku.live.archive.export import Exports, content_disposition
+from zataku.live.archive.export import EXPORT_PAGE_SIZE, MAX_CONCURRENT_PAGES, Exports, content_disposition
 from zataku.live.archive.messages import Export
 from zataku.live.archive.spreadsheet import csv_rows, escape_formula
 from zataku.live.design import Comment
-from zataku.live.functions.comments import PAGE_SIZE
+from zataku.live.functions.moderation import GetRoomModerationFunction
+from zataku.live.limits import SEQ_START, RoomId, SenderId
 from zataku.live.messages import Reactions as ReactionsView
 from zataku.live.moderation.design import Mark, Reactions, Upvotes
+from zataku.live.rules.moderation_state import ModerationState
 from zataku.live.samples import talk_comments, talk_moderation
+from zataku.live.service import LiveRooms
 from zataku.platform.identity import Identity
 from zataku.server.http.compression import Compression
 from zataku.server.http.errors import HANDLERS
@@ -62,7 +67,8 @@ def mark(kind: str, comment: Comment) -> Mark:
 
 async def fill_room(store: Store) -> None:
     """Store a room with marked, upvoted and hidden comments and with reactions."""
-    one, two, three = comment(1, MARKUP), comment(2, "=HYPERLINK(1)"), comment(3, "rude")
+    one = replace(comment(1, MARKUP), anonymous_number=12)
+    two, three = comment(2, "=HYPERLINK(1)", sender=SenderId(MIDORI)), comment(3, "rude")
     marks = [mark("PINNED", one), mark("ANSWERED", one), mark("HIDDEN", three)]
     votes = Upvotes(room_id=ROOM_ID, comment_id=one.comment_id, votes=7)
     claps = [Reactions(room_id=ROOM_ID, minute=instant_ms(START + at), clap=3, lol=1) for at in (0, 60)]
@@ -76,7 +82,7 @@ async def test_a_spreadsheet_has_a_row_for_each_comment_and_markup_stays_text(
     response = await client.get("export.csv")
     assert response.headers["content-type"] == "text/csv; charset=utf-8"
     assert response.content.startswith(
-        b"\xef\xbb\xbfseq,createdAt,nickname,content,votes,pinned,answered,hidden,commentId\r\n"
+        b"\xef\xbb\xbfseq,createdAt,nickname,anonymousNumber,host,content,votes,pinned,answered,hidden,commentId\r\n"
     )
     assert response.content.count(b"\r\n") == response.content.count(b"\n") == 3
     first, second = table(response.content.decode())
@@ -84,6 +90,8 @@ async def test_a_spreadsheet_has_a_row_for_each_comment_and_markup_stays_text(
         "seq": "000010000001",
         "createdAt": instant_ms(START + 0.001),
         "nickname": "Anonymous",
+        "anonymousNumber": "12",
+        "host": "false",
         "content": MARKUP,
         "votes": "7",
         "pinned": "true",
@@ -91,7 +99,7 @@ async def test_a_spreadsheet_has_a_row_for_each_comment_and_markup_stays_text(
         "hidden": "false",
         "commentId": comment(1).comment_id,
     }
-    assert second["content"] == "'=HYPERLINK(1)"
+    assert (second["content"], second["host"], second["anonymousNumber"]) == ("'=HYPERLINK(1)", "true", "")
 
 
 async def test_json_has_the_room_its_reactions_and_the_same_comments(strict: Store, client: httpx.AsyncClient) -> None:
@@ -108,6 +116,7 @@ async def test_json_has_the_room_its_reactions_and_the_same_comments(strict: Sto
         (MARKUP, 7, True, True, False),
         ("=HYPERLINK(1)", 0, False, False, False),
     ]
+    assert [(it.host, it.anonymous_number) for it in export.comments] == [(False, 12), (True, None)]
 
 
 async def test_the_export_of_the_host_has_hidden_comments(strict: Store, client: httpx.AsyncClient) -> None:
@@ -129,25 +138,65 @@ async def test_a_room_without_comments_can_be_exported(strict: Store, client: ht
 async def test_a_whole_talk_is_streamed_a_page_at_a_time_and_names_no_sender(strict: Store, clock: ManualClock) -> None:
     random = Random(3)
     talk = talk_room(random, START)
-    comments = list(talk_comments(random, START, talk.room_id, 3 * PAGE_SIZE + 7))
+    comments = list(talk_comments(random, START, talk.room_id, 3 * EXPORT_PAGE_SIZE + 7))
     moderation = list(talk_moderation(random, talk, comments))
     await strict.write_many(put=[talk, *comments, *moderation])
     host = user_identity(str(talk.host_id))
     exports = Exports(app_context(strict, clock))
 
     chunks = [it async for it in (await exports.csv(host, talk.room_id)).chunks]
-    assert max(chunk.count(b"\r\n") for chunk in chunks) <= PAGE_SIZE
+    assert max(chunk.count(b"\r\n") for chunk in chunks) <= EXPORT_PAGE_SIZE
     assert len(chunks) >= 5
     written = b"".join(chunks).decode()
     assert [it["content"] for it in table(written)] == [escape_formula(it.content) for it in comments]
 
     chunks = [it async for it in (await exports.json(host, talk.room_id)).chunks]
-    assert max(chunk.count(b'"seq"') for chunk in chunks) <= PAGE_SIZE
+    assert max(chunk.count(b'"seq"') for chunk in chunks) <= EXPORT_PAGE_SIZE
     whole = msgspec.json.decode(b"".join(chunks), type=Export)
     assert [it.seq for it in whole.comments] == [it.seq for it in comments]
     for private in {it.sender_id for it in comments} | {talk.host_id}:
         assert str(private) not in written
         assert str(private).encode() not in b"".join(chunks)
+
+
+async def test_few_exports_make_a_page_at_once_and_an_unread_one_holds_up_no_other(
+    strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill_room(strict)
+    exports = Exports(app_context(strict, clock))
+    running = most = 0
+    read_marks = GetRoomModerationFunction.marks
+
+    async def count_running(self: GetRoomModerationFunction, room_id: RoomId) -> ModerationState:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        running -= 1
+        return await read_marks(self, room_id)
+
+    async def download() -> bytes:
+        return b"".join([it async for it in (await exports.csv(user_identity(), ROOM_ID)).chunks])
+
+    monkeypatch.setattr(GetRoomModerationFunction, "marks", count_running)
+    unread = [(await exports.csv(user_identity(), ROOM_ID)).chunks for _ in range(5)]
+    for chunks in unread:
+        await anext(chunks)
+        await anext(chunks)
+    assert len(set(await asyncio.gather(*(download() for _ in range(10))))) == 1
+    assert most == MAX_CONCURRENT_PAGES
+
+
+async def test_no_reader_of_the_archive_reads_all_upvotes(
+    strict: Store, client: httpx.AsyncClient, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await fill_room(strict)
+    monkeypatch.setattr("zataku.live.functions.moderation.upvotes_in", None)
+    for path in ("timeline", "search?q=u", "export.csv", "export.json"):
+        assert (await client.get(path)).status_code == 200
+    rooms = LiveRooms(app_context(strict, clock))
+    assert len((await rooms.comments_after(user_identity(), ROOM_ID, SEQ_START)).comments) == 2
 
 
 async def test_no_response_names_a_sender(strict: Store, client: httpx.AsyncClient) -> None:

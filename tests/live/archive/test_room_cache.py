@@ -12,7 +12,7 @@ from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.errors import Unavailable
 from zataku.live.archive.questions import TopQuestions
-from zataku.live.archive.room_cache import MAX_AGE_SECONDS, MAX_ENTRIES, RoomCache
+from zataku.live.archive.room_cache import MAX_AGE_SECONDS, MAX_CONCURRENT_LOADS, MAX_ENTRIES, RoomCache
 from zataku.live.design import Room
 from zataku.live.limits import RoomId
 from zataku.live.moderation.design import Upvotes
@@ -66,6 +66,24 @@ async def test_the_least_recently_used_entries_are_evicted(clock: ManualClock) -
     assert len(loader.loaded) == MAX_ENTRIES + 1
     await cache(second)
     assert loader.loaded[-1] == second.room_id
+
+
+async def test_few_rooms_are_loaded_at_the_same_time(clock: ManualClock) -> None:
+    running: list[RoomId] = []
+    most = 0
+
+    async def load(room: Room) -> str:
+        nonlocal most
+        running.append(room.room_id)
+        most = max(most, len(running))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        running.remove(room.room_id)
+        return room.name
+
+    cache = RoomCache(clock, load)
+    await asyncio.gather(*(cache(it) for it in rooms_of(Random(1), START, 20)))
+    assert most == MAX_CONCURRENT_LOADS
 
 
 async def test_a_failed_load_is_repeated(clock: ManualClock) -> None:

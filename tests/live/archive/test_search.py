@@ -16,7 +16,7 @@ from zataku.live.archive.messages import SearchResults
 from zataku.live.archive.search import MAX_CHARACTERS_READ, MAX_CONCURRENT_FOLDS, MAX_RESULTS, Search
 from zataku.live.archive.timeline import Timelines
 from zataku.live.design import Comment, seq_of
-from zataku.live.limits import SEQ_START
+from zataku.live.limits import SEQ_START, SenderId
 from zataku.table import Store
 
 HOST = user_identity(str(MIDORI))
@@ -54,6 +54,13 @@ async def test_search_ignores_case_and_width_and_finds_nicknames(
     results = await results_for(strict, clock, text)
     assert [it.seq for it in results.comments] == [seq_of(1, it) for it in numbers]
     assert results.next is None
+
+
+async def test_a_result_says_whether_the_host_wrote_it(strict: Store, clock: ManualClock) -> None:
+    by_host = comment_at(2, 2, content="the same", sender_id=SenderId(MIDORI))
+    await strict.write_many(put=[room(), comment_at(1, 1, content="the same", anonymous_number=3), by_host])
+    results = await results_for(strict, clock, "same")
+    assert [(it.host, it.anonymous_number) for it in results.comments] == [(False, 3), (True, None)]
 
 
 async def test_a_search_continues_where_it_stopped_and_finds_each_comment_once(

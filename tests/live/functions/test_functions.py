@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from tests.live.entities import ROOM_ID, SORA, comment, room, socket, uuid
 from tests.live.functions.test_permissions import DOCUMENT as DOCUMENT_ROWS
+from tests.live.room.room_commands import MIDORI as HOST
 from tests.live.room.room_commands import ROOM_ID as ROOM
 from tests.live.room.room_commands import SORA as SENDER
 from tests.live.room.room_commands import command_of, execute_all, guest, open_live_room, post_comment
@@ -80,8 +81,10 @@ async def test_a_function_uses_every_right_that_it_has_beyond_the_document(
     commands = [
         post_comment("question", id=first),
         post_comment("mistake", id=second),
+        post_comment("welcome", HOST, nickname="みどり"),
         command_of(Upvote(comment_id=first), guest(1)),
         command_of(Upvote(comment_id=first), guest(2)),
+        command_of(Upvote(comment_id=first, on=False), guest(2)),
         command_of(RetractComment(comment_id=second), SENDER),
         command_of(MarkComment(comment_id=first, mark="PINNED")),
         command_of(MarkComment(comment_id=first, mark="PINNED", on=False)),
@@ -98,6 +101,7 @@ async def test_a_function_uses_every_right_that_it_has_beyond_the_document(
     retry = replace(post_comment("mistake", id=second), is_retry=True)
     await execute_all(live_room, replace(state, moderation=ModerationState()), [retry])
     await moderation.GetRoomModerationFunction(embedded).log(ROOM)
+    await moderation.GetRoomModerationFunction(embedded).votes(ROOM, [first])
     await connections.JoinRoomFunction(embedded)(ROOM, ProcessName("web-1"), [socket(1)], START)
     assert await connections.SweepConnectionsFunction(embedded)(ProcessName("web-1"), instant_ms(START + 1)) == 1
 

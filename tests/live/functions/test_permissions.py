@@ -28,7 +28,7 @@ from zataku.live import design
 from zataku.live.design import DEPARTURES, MATRIX, TABLES, OwnedConnection, comments, connections, moderation, rooms
 from zataku.live.limits import SEQ_START, RoomId
 from zataku.live.moderation import design as moderated
-from zataku.live.moderation.design import Reactions
+from zataku.live.moderation.design import AnonymousSender, Reactions
 from zataku.live.moderation.writes import (
     block_sender,
     block_word,
@@ -47,18 +47,20 @@ from zataku.live.writes import (
     join,
     leave,
     post_comments,
+    release_code,
     remove_own_comment,
     sweep_connection,
     take_room,
     upvote,
     upvote_first,
+    withdraw_upvotes,
 )
 from zataku.table import READ, READ_WRITE, ConditionFailed, NotGranted, Store, Table, TransactionCancelled
 from zataku.table.export.cloudformation.policies import template_policy
 from zataku.table.store.permissions import Action
 
 TARGET = comment(1).comment_id
-NEW = RoomId("456e7890-e89b-42d3-a456-426614174001")
+NEW, ENDED = RoomId("456e7890-e89b-42d3-a456-426614174001"), RoomId("456e7890-e89b-42d3-a456-426614174002")
 
 # データアクセス権限
 DOCUMENT: list[tuple[str, Table, frozenset[Action]]] = [
@@ -75,6 +77,7 @@ DOCUMENT: list[tuple[str, Table, frozenset[Action]]] = [
 # Rights of the document's functions beyond its rows.
 ADDED: dict[tuple[str, Table], set[Action]] = {
     ("PostCommentFunction", rooms): {"ConditionCheckItem"},
+    ("PostCommentFunction", moderation): {"PutItem"},
 }
 OWN_ROWS = {
     "OwnRoomFunction",
@@ -102,7 +105,9 @@ def query_call(query: Any) -> Call:
 
 
 # Functions that may put items into the moderation table on a condition of the room.
-MODERATION_WRITERS = {"ModerateRoom", "RemoveComment", "Upvote", "React"}
+MODERATION_WRITERS = {"ModerateRoom", "RemoveComment", "Upvote", "React", "PostComment"}
+# Functions that may delete items there, too.
+MODERATION_CLEANERS = {"ModerateRoom", "RemoveComment", "Upvote"}
 
 # Every access pattern, with the functions that have the right to it. The room is open, in its first epoch.
 CALLS: dict[str, tuple[Call, set[str]]] = {
@@ -121,6 +126,7 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
     "comments_after": (query_call(design.comments_after(ROOM_ID, SEQ_START)), {"PostComment", "GetRoomComments"}),
     "comments_before": (query_call(design.comments_before(ROOM_ID, SEQ_START)), {"PostComment", "GetRoomComments"}),
     "latest_comments": (query_call(design.latest_comments(ROOM_ID)), {"PostComment", "GetRoomComments"}),
+    "comments_by": (query_call(design.comments_by(SORA)), {"PostComment", "GetRoomComments"}),
     "connection": (get_call(design.connection(socket(1))), {"PostComment", "Disconnect", "JoinRoom"}),
     "connections_in": (
         query_call(design.connections_in(ROOM_ID)),
@@ -137,33 +143,46 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
     "marked": (query_call(moderated.marked(ROOM_ID, "PINNED")), {"OwnRoom", "GetRoomModeration"}),
     "blocks_of": (query_call(moderated.blocks_of(ROOM_ID)), {"OwnRoom", "GetRoomModeration"}),
     "upvotes_in": (query_call(moderated.upvotes_in(ROOM_ID)), {"OwnRoom", "GetRoomModeration"}),
-    "upvotes_on": (get_call(moderated.upvotes_on(ROOM_ID, TARGET)), {"GetRoomModeration"}),
+    "anonymous_senders_in": (query_call(moderated.anonymous_senders_in(ROOM_ID)), {"OwnRoom", "GetRoomModeration"}),
+    "host_names_in": (get_call(moderated.host_names_in(ROOM_ID)), {"OwnRoom", "GetRoomModeration"}),
+    "upvotes_on": (get_call(moderated.upvotes_on(ROOM_ID, TARGET)), {"OwnRoom", "GetRoomModeration"}),
     "upvoters_of": (query_call(moderated.upvoters_of(ROOM_ID, TARGET)), {"OwnRoom", "GetRoomModeration"}),
+    "entries_about": (query_call(moderated.entries_about(SORA)), {"OwnRoom", "GetRoomModeration"}),
     "create_room": (write_call(create_room(room(NEW))), {"CreateRoom", "CloseRoom"}),
-    "post_comments": (write_call(post_comments([comment(3)], 1)), {"PostComment"}),
+    "post_comments": (
+        write_call(post_comments([comment(3)], 1, [AnonymousSender(room_id=ROOM_ID, sender_id=SORA, number=1)])),
+        {"PostComment"},
+    ),
     "join": (write_call(join(ROOM_ID, WEB, [socket(2)], START)), {"JoinRoom"}),
     "sweep_connection": (
         write_call(sweep_connection(WEB, OwnedConnection(connection_id=socket(1), timestamp=NOW))),
         {"Disconnect", "JoinRoom", "SweepConnections"},
     ),
     "leave": (write_call(leave(socket(2))), {"Disconnect", "JoinRoom", "SweepConnections"}),
-    "mark_comment": (write_call(mark_comment(host_action(11), "HIDDEN", TARGET, 1)), {"ModerateRoom", "Upvote"}),
+    "mark_comment": (
+        write_call(mark_comment(host_action(11), "HIDDEN", TARGET, 1)),
+        {"ModerateRoom", "Upvote", "PostComment"},
+    ),
     "unmark_comment": (
         write_call(unmark_comment(host_action(12), "PINNED", TARGET, 1)),
-        {"ModerateRoom", "RemoveComment"},
+        MODERATION_CLEANERS,
     ),
     "block_word": (write_call(block_word(host_action(13), 1, "spam")), MODERATION_WRITERS),
-    "unblock_word": (write_call(unblock_word(host_action(14), 1, "spam")), {"ModerateRoom", "RemoveComment"}),
+    "unblock_word": (write_call(unblock_word(host_action(14), 1, "spam")), MODERATION_CLEANERS),
     "block_sender": (write_call(block_sender(host_action(18), 1, SORA, TARGET)), MODERATION_WRITERS),
-    "unblock_sender": (write_call(unblock_sender(host_action(19), 1, YUNA, TARGET)), {"ModerateRoom", "RemoveComment"}),
+    "unblock_sender": (write_call(unblock_sender(host_action(19), 1, YUNA, TARGET)), MODERATION_CLEANERS),
     "count_reactions": (
         write_call(count_reactions(Reactions(room_id=ROOM_ID, minute=NOW, clap=1), 1)),
         MODERATION_WRITERS,
     ),
     "pause_room": (write_call(pause_room(host_action(15), 1, True)), {"ModerateRoom"}),
     "slow_room": (write_call(slow_room(host_action(16), 1, 9)), {"ModerateRoom"}),
-    "upvote_first": (write_call(upvote_first(ROOM_ID, TARGET, [YUNA], START, 1)), {"ModerateRoom", "Upvote"}),
+    "upvote_first": (
+        write_call(upvote_first(ROOM_ID, TARGET, [YUNA], START, 1)),
+        {"ModerateRoom", "Upvote", "PostComment"},
+    ),
     "upvote": (write_call(upvote(ROOM_ID, TARGET, [SORA], START, 1)), {"Upvote"}),
+    "withdraw_upvotes": (write_call(withdraw_upvotes(ROOM_ID, TARGET, [SORA], 2, 1)), {"Upvote"}),
     "remove_own_comment": (
         write_call(remove_own_comment(ROOM_ID, TARGET, SORA, START, 1)),
         {"RemoveComment", "ModerateRoom"},
@@ -171,6 +190,10 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
     "delete_comment": (
         write_call(delete_comment(host_action(17), comment(2).comment_id, 1)),
         {"ModerateRoom", "RemoveComment"},
+    ),
+    "release_code": (
+        write_call(release_code(ENDED, "482160")),
+        {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"},
     ),
     "take_room": (write_call(take_room(ROOM_ID)), {"CreateRoom", "CloseRoom", "OwnRoom", "ModerateRoom"}),
     "close_room": (
@@ -182,6 +205,7 @@ CALLS: dict[str, tuple[Call, set[str]]] = {
 
 async def fill_room(store: Store) -> None:
     epoch = await open_room(store)
+    await store.put(room(ENDED, status="CLOSED", code="482160"))
     for plan in (
         post_comments([comment(1), comment(2)], epoch),
         join(ROOM_ID, WEB, [socket(1)], START),
@@ -242,4 +266,6 @@ def test_the_policies_of_functions_name_the_tables_of_their_environment() -> Non
             assert all(f"dynamodb:{action}" in text for action in grant.actions)
     sweep_policy = template_policy(MATRIX["SweepConnectionsFunction"], "prod")
     assert "PutItem" not in json.dumps(sweep_policy)
-    assert moderation not in {grant.table for function, *_ in DOCUMENT for grant in MATRIX[function].grants}
+    # A comment is stored with the number of its sender, and changes nothing else of the moderation.
+    documented = [grant for function in sorted({row[0] for row in DOCUMENT}) for grant in MATRIX[function].grants]
+    assert [grant.actions for grant in documented if grant.table is moderation] == [{"PutItem"}]

@@ -9,6 +9,7 @@ from uuid import uuid4
 import msgspec
 import pytest
 from msgspec.structs import replace
+from structlog.testing import capture_logs
 
 from tests.live.room.room_commands import (
     MIDORI,
@@ -34,9 +35,7 @@ from zataku.live.limits import CommentId
 from zataku.live.messages import (
     BlockSender,
     BlockWord,
-    Command,
     DeleteComment,
-    EraseSender,
     MarkComment,
     PauseRoom,
     PostComment,
@@ -47,12 +46,13 @@ from zataku.live.messages import (
 from zataku.live.moderation.design import Block, moderation
 from zataku.live.removal import removal
 from zataku.live.room import LiveRoom
+from zataku.live.server_commands import EraseSender, RoomCommand
 from zataku.live.service import LiveRooms
 from zataku.platform.design import TABLES as PLATFORM
 from zataku.platform.identity import Identity
 from zataku.realtime.bus.in_process import InProcessBus
 from zataku.realtime.messages import Join, Position
-from zataku.table import ResultUnknown, Store, Throttled
+from zataku.table import ResultUnknown, Store, StoreFull, Throttled
 
 TOPIC = f"live/{ROOM_ID}"
 
@@ -72,7 +72,7 @@ async def process(tmp_path: Path) -> AsyncIterator[RoomProcess]:
             yield process
 
 
-async def execute(process: RoomProcess, command: Command, sender: Identity = SORA) -> object:
+async def execute(process: RoomProcess, command: RoomCommand, sender: Identity = SORA) -> object:
     return await process.rooms.execute(TOPIC, sender, command)
 
 
@@ -86,6 +86,14 @@ async def join_messages(
     process.hub._flush_queue.flush()
     process.rooms.leave(socket, TOPIC)
     return connection.messages
+
+
+async def test_a_binary_message_is_refused_and_no_fault_of_the_room(process: RoomProcess) -> None:
+    socket = process.hub.open(RecordingConnection(), SORA, "192.0.2.1")
+    await process.rooms.join(socket, Join(id=1, to=TOPIC))
+    with capture_logs() as logged, pytest.raises(InvalidRequest):
+        process.rooms.handle_transient(socket, TOPIC, b"\x00", binary=True)
+    assert logged == []
 
 
 async def test_resuming_from_an_earlier_position_shows_no_hidden_comment(process: RoomProcess) -> None:
@@ -119,7 +127,9 @@ async def test_a_flood_of_upvotes_of_one_sender_is_refused(embedded: Store) -> N
     assert reply_summaries(outcome) == ["no_such_comment"] * 10 + ["too_many_requests"] * 5
 
 
-@pytest.mark.parametrize(("problem", "code"), [(Throttled, "unavailable"), (ResultUnknown, "unsettled")])
+@pytest.mark.parametrize(
+    ("problem", "code"), [(Throttled, "unavailable"), (StoreFull, "store_full"), (ResultUnknown, "unsettled")]
+)
 async def test_a_failed_write_fails_its_own_commands_only(embedded: Store, problem: type[Exception], code: str) -> None:
     live_room = await open_live_room(embedded)
     question = new_id()
@@ -176,7 +186,7 @@ async def test_a_lost_retraction_of_an_unknown_comment_changes_nothing(embedded:
 async def test_a_retry_of_a_command_that_an_earlier_owner_stored_succeeds(strict: Store) -> None:
     live_room = await open_live_room(strict)
     one, two = new_id(), new_id()
-    retraction, vote = command_of(RetractComment(comment_id=one), SORA), command_of(Upvote(comment_id=two), SORA)
+    retraction, vote = command_of(RetractComment(comment_id=one), SORA), command_of(Upvote(comment_id=two), guest(1))
     await execute_all(
         live_room,
         await live_room.acquire(ROOM_ID),

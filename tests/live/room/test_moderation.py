@@ -271,13 +271,15 @@ async def test_upvotes_of_many_senders_are_counted_together_and_of_each_once(sto
     live_room, state, (first, second) = await room_with_comments(store, "質問", "別の質問")
     crowd = [guest(number) for number in range(40)]
     votes = [command_of(Upvote(comment_id=first), voter) for voter in crowd]
-    outcome = await execute_all(live_room, state, [*votes, command_of(Upvote(comment_id=second), SORA), *votes[:3]])
+    outcome = await execute_all(
+        live_room, state, [*votes, command_of(Upvote(comment_id=second), guest(41)), *votes[:3]]
+    )
     assert published(outcome) == [
         {"k": "upvoted", "commentId": first, "votes": 40},
         {"k": "upvoted", "commentId": second, "votes": 1},
     ]
     again = await execute_all(
-        live_room, outcome.state, [command_of(Upvote(comment_id=first), voter) for voter in (*crowd[:2], SORA)]
+        live_room, outcome.state, [command_of(Upvote(comment_id=first), voter) for voter in (*crowd[:2], guest(41))]
     )
     assert reply_summaries(again, missing="counted") == ["already_upvoted", "already_upvoted", "counted"]
     for state in (again.state, await live_room.acquire(ROOM_ID)):
@@ -287,10 +289,44 @@ async def test_upvotes_of_many_senders_are_counted_together_and_of_each_once(sto
     assert counted.votes == 41
 
 
+async def test_an_upvote_can_be_taken_back_and_given_again(store: Store) -> None:
+    live_room, state, (first,) = await room_with_comments(store, "質問")
+    crowd = [guest(number) for number in range(3)]
+    on, off = Upvote(comment_id=first), Upvote(comment_id=first, on=False)
+    state = (await execute_all(live_room, state, [command_of(on, voter) for voter in crowd])).state
+    taken_back = await execute_all(live_room, state, [command_of(off, voter) for voter in (*crowd[:2], guest(9))])
+    assert reply_summaries(taken_back, missing="done") == ["done", "done", "not_upvoted"]
+    assert [it["votes"] for it in published(taken_back)] == [1]
+    for state in (taken_back.state, await live_room.acquire(ROOM_ID)):
+        assert (await snapshot_of(live_room, state)).standing.votes == {first: 1}
+    batch = [command_of(off, crowd[2]), command_of(on, crowd[0]), command_of(off, crowd[0])]
+    outcome = await execute_all(live_room, state, batch)
+    assert reply_summaries(outcome, missing="done") == ["done", "done", "done"]
+    assert (await snapshot_of(live_room, outcome.state)).standing.votes == {}
+    assert await store.get(upvotes_on(ROOM_ID, first)) is None
+    again = await execute_all(live_room, outcome.state, [command_of(on, crowd[0]), command_of(off, crowd[1])])
+    assert reply_summaries(again, missing="done") == ["done", "not_upvoted"]
+
+
+async def test_nobody_upvotes_their_own_comment(embedded: Store) -> None:
+    live_room, state, (first,) = await room_with_comments(embedded, "質問")
+    for held in (state, msgspec.structs.replace(state, recent=())):
+        outcome = await execute_all(live_room, held, [command_of(Upvote(comment_id=first), SORA)])
+        assert (reply_summaries(outcome), outcome.events) == (["own_upvote"], [])
+
+
+async def test_the_host_comments_in_a_paused_room(store: Store) -> None:
+    live_room, state, _ = await room_with_comments(store, "一")
+    batch = [command_of(PauseRoom()), post_comment("二"), post_comment("三", MIDORI), post_comment("四", MIDORI)]
+    outcome = await execute_all(live_room, state, batch)
+    assert reply_summaries(outcome) == ["", "paused", "三", "四"]
+    assert [it.content for it in await stored_comments(store)] == ["一", "三", "四"]
+
+
 async def test_a_deleted_comment_loses_its_upvotes_and_accepts_none(strict: Store) -> None:
     live_room, state, (first,) = await room_with_comments(strict, "質問")
     actions = [
-        command_of(Upvote(comment_id=first), SORA),
+        command_of(Upvote(comment_id=first), guest(1)),
         command_of(DeleteComment(comment_id=first)),
         command_of(Upvote(comment_id=first)),
     ]
@@ -303,7 +339,7 @@ async def test_a_deleted_comment_loses_its_upvotes_and_accepts_none(strict: Stor
 async def test_commands_of_all_kinds_in_one_batch_are_executed(strict: Store) -> None:
     live_room, state, (first,) = await room_with_comments(strict, "一")
     batch = [
-        command_of(Upvote(comment_id=first), SORA),
+        command_of(Upvote(comment_id=first), guest(9)),
         post_comment("二", guest(1)),
         command_of(MarkComment(comment_id=first, mark="HIDDEN")),
         command_of(Upvote(comment_id=first), guest(2)),

@@ -1,5 +1,6 @@
 """Which comments of a batch a room accepts, and how they are numbered: decided without a store."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from zataku.errors import RequestError
 from zataku.live.limits import CommentId, SenderId
 from zataku.live.messages import PostComment
 from zataku.live.rules.comments import (
+    NumberedComments,
     Submission,
     append_comments,
     find_comment,
@@ -37,6 +39,11 @@ def code_of(state: RoomState, submission: Submission) -> str | None:
     return reply.code if isinstance(reply, RequestError) else None
 
 
+def numbered(numbers: Iterable[int]) -> NumberedComments:
+    """Comments as they are stored."""
+    return NumberedComments([comment(number, epoch=3) for number in numbers], {})
+
+
 def moderated(**moderation: Any) -> RoomState:
     return replace(OPEN, moderation=ModerationState(**moderation))
 
@@ -47,6 +54,7 @@ def moderated(**moderation: Any) -> RoomState:
         (OPEN, submit(), None),
         (OPEN, submit(content="\u200b"), "invalid"),
         (replace(OPEN, room=room(paused=True)), submit(), "paused"),
+        (replace(OPEN, room=room(paused=True)), submit(sender=SenderId(MIDORI)), None),
         (moderated(blocked_senders={SORA: None}), submit(), "blocked"),
         (moderated(blocked_senders={SORA: None}), submit(sender=YUNA), None),
         (moderated(blocked_senders={SenderId(MIDORI): None}), submit(sender=SenderId(MIDORI)), None),
@@ -102,17 +110,18 @@ def test_every_comment_of_a_batch_is_drafted_or_answered_and_numbers_follow_one_
     assert drafted | set(selection.replies) == set(range(len(batch)))
     assert drafted.isdisjoint(selection.replies)
     numbered = number_comments(state, selection.drafts)
-    assert [it.seq for it in numbered] == [f"{3:05d}{8 + at:07d}" for at in range(len(numbered))]
+    comments = numbered.comments
+    assert [it.seq for it in comments] == [f"{3:05d}{8 + at:07d}" for at in range(len(comments))]
     stored = append_comments(state, numbered)
-    assert stored.last_number == 7 + len(numbered)
-    assert all(find_comment(stored, it.comment_id) == it for it in numbered)
+    assert stored.last_number == 7 + len(comments)
+    assert all(find_comment(stored, it.comment_id) == it for it in comments)
     assert state.recent == ()
 
 
 def test_only_the_latest_comments_stay_in_memory() -> None:
-    state = append_comments(OPEN, [comment(number, epoch=3) for number in range(1, RECENT_COMMENTS + 1)])
+    state = append_comments(OPEN, numbered(range(1, RECENT_COMMENTS + 1)))
     assert not state.has_earlier
-    state = append_comments(state, [comment(RECENT_COMMENTS + 1, epoch=3)])
+    state = append_comments(state, numbered([RECENT_COMMENTS + 1]))
     assert (len(state.recent), state.has_earlier, state.recent[0].seq) == (
         RECENT_COMMENTS,
         True,

@@ -11,7 +11,8 @@ from zataku.live.limits import MAX_UPVOTES_PER_WRITE, CommentId, SenderId
 from zataku.live.moderation.design import Block, Mark, Upvotes
 from zataku.live.rules.moderation_state import ModerationState, admit_voters, moderation_state
 
-TARGET = comment(1).comment_id
+QUESTION = comment(1, sender=SenderId("guest:author"))
+TARGET = QUESTION.comment_id
 IDS = [CommentId(uuid(number)) for number in range(4)]
 MARKS = st.tuples(st.sampled_from(["HIDDEN", "PINNED", "ANSWERED"]), st.sampled_from(IDS), st.booleans())
 
@@ -63,7 +64,7 @@ def test_stored_items_give_the_state() -> None:
 
 
 def test_each_sender_votes_once_and_a_second_vote_waits() -> None:
-    ballot = admit_voters(ModerationState(), TARGET, [(0, SORA), (1, YUNA), (2, SORA)])
+    ballot = admit_voters(ModerationState(), QUESTION, [(0, SORA), (1, YUNA), (2, SORA)])
     assert (ballot.voters, ballot.errors) == ({SORA: 0, YUNA: 1}, {})
 
 
@@ -76,11 +77,26 @@ def test_each_sender_votes_once_and_a_second_vote_waits() -> None:
     ],
 )
 def test_votes_on_gone_comments_and_of_blocked_senders_are_refused(moderation: ModerationState, code: str) -> None:
-    ballot = admit_voters(moderation, TARGET, [(4, SORA)])
+    ballot = admit_voters(moderation, QUESTION, [(4, SORA)])
     assert (ballot.voters, {index: error.code for index, error in ballot.errors.items()}) == ({}, {4: code})
+
+
+def test_nobody_upvotes_their_own_comment_or_one_that_is_not_there() -> None:
+    ballot = admit_voters(ModerationState(), QUESTION, [(0, SORA), (1, SenderId("guest:author"))])
+    assert (ballot.voters, {index: error.code for index, error in ballot.errors.items()}) == (
+        {SORA: 0},
+        {1: "own_upvote"},
+    )
+    assert [error.code for error in admit_voters(ModerationState(), None, [(0, SORA)]).errors.values()] == [
+        "no_such_comment"
+    ]
+
+
+def test_a_comment_whose_last_upvote_is_taken_back_has_no_count() -> None:
+    assert ModerationState(votes={TARGET: 1, IDS[0]: 2}).with_votes(TARGET, 0).votes == {IDS[0]: 2}
 
 
 def test_votes_beyond_one_write_wait() -> None:
     votes = [(index, SenderId(f"guest:{index}")) for index in range(MAX_UPVOTES_PER_WRITE + 5)]
-    ballot = admit_voters(ModerationState(), TARGET, votes)
+    ballot = admit_voters(ModerationState(), QUESTION, votes)
     assert (len(ballot.voters), ballot.errors) == (MAX_UPVOTES_PER_WRITE, {})

@@ -7,6 +7,7 @@ from litestar.params import QueryParameter
 from litestar.response import Stream
 from litestar.types import ControllerRouterHandler
 
+from zataku.accounts.export_limits import EXPORT
 from zataku.live.api import After, Caller, RoomPath
 from zataku.live.archive.export import Download, Exports
 from zataku.live.archive.messages import Export, Questions, SearchResults, Timeline
@@ -55,7 +56,7 @@ def _read_routes(timelines: Timelines, top_questions: TopQuestions, search: Sear
 
 
 def _export_routes(exports: Exports) -> list[ControllerRouterHandler]:
-    @get("/rooms/{room_id:str}/export.csv", summary="Export as CSV", media_type=CSV)
+    @get("/rooms/{room_id:str}/export.csv", summary="Export as CSV", media_type=CSV, opt=EXPORT)
     async def export_csv(identity: Caller, room_id: RoomPath) -> Response[str]:
         """All comments in order, one a row, for spreadsheets: what looks like a formula comes after an apostrophe.
 
@@ -63,7 +64,7 @@ def _export_routes(exports: Exports) -> list[ControllerRouterHandler]:
         """
         return _stream(await exports.csv(identity, room_id), CSV)
 
-    @get("/rooms/{room_id:str}/export.json", summary="Export as JSON", media_type=JSON)
+    @get("/rooms/{room_id:str}/export.json", summary="Export as JSON", media_type=JSON, opt=EXPORT)
     async def export_json(identity: Caller, room_id: RoomPath) -> Response[Export]:
         """The room and all comments in order. The host gets what is hidden, too."""
         return _stream(await exports.json(identity, room_id), JSON)

@@ -35,11 +35,16 @@ class SearchResults(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
 
 
 class ExportedComment(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A comment with its marks and votes. Hidden ones are in the host's exports only."""
+    """A comment with its marks and votes; `host` says that the host of the room wrote it.
+
+    Hidden ones are in the host's exports only.
+    """
 
     seq: Seq
     created_at: InstantMs
     nickname: str
+    anonymous_number: int | None
+    host: bool
     content: str
     votes: int
     pinned: bool

@@ -38,7 +38,7 @@ class TopQuestions:
         return Questions(
             questions=[
                 Question(
-                    comment=comment_view(it),
+                    comment=comment_view(it, room.host_id),
                     votes=votes[it.comment_id],
                     answered=it.comment_id in moderation.answered,
                 )

@@ -14,6 +14,8 @@ from zataku.live.limits import RoomId
 from zataku.table import InstantMs
 
 MAX_ENTRIES = 64
+MAX_CONCURRENT_LOADS = 2
+"""Rooms that are read at the same time for all callers: each may have tens of thousands of comments."""
 MAX_AGE_SECONDS = 10.0
 """At the end of a talk the whole audience opens the same page; a change shows up after this time at the latest."""
 
@@ -35,6 +37,7 @@ class RoomCache(Generic[T]):
         self._clock = clock
         self._load = load
         self._entries: OrderedDict[RoomId, _Entry[T]] = OrderedDict()
+        self._load_slots = asyncio.Semaphore(MAX_CONCURRENT_LOADS)
         self._locks: WeakValueDictionary[RoomId, asyncio.Lock] = WeakValueDictionary()
 
     async def __call__(self, room: Room) -> T:
@@ -43,7 +46,8 @@ class RoomCache(Generic[T]):
         async with lock:
             entry = self._entries.get(room.room_id)
             if entry is None or entry.expires_at <= self._clock.now() or entry.updated_at != room.updated_at:
-                value = await self._load(room)
+                async with self._load_slots:
+                    value = await self._load(room)
                 entry = _Entry(value, self._clock.now() + MAX_AGE_SECONDS, room.updated_at)
                 self._entries[room.room_id] = entry
             self._entries.move_to_end(room.room_id)

@@ -46,7 +46,7 @@ class Search:
         matching, next_seq = await self._search(room, needle, after, before)
         # Read again, for comments that were hidden during the search.
         now = await self._visible_to(viewer, room) if matching else before
-        visible = [comment_view(it) for it in matching if not now.is_gone(it.comment_id)]
+        visible = [comment_view(it, room.host_id) for it in matching if not now.is_gone(it.comment_id)]
         return SearchResults(comments=visible, next=next_seq)
 
     async def _search(
@@ -73,7 +73,7 @@ class Search:
         """The moderation as far as it hides comments from the viewer: none from the host."""
         if room.host_id == HostId(viewer.account_id):
             return ModerationState()
-        return await self._moderation.state(room.room_id)
+        return await self._moderation.marks(room.room_id)
 
 
 def _matching(comments: Sequence[Comment], needle: str) -> list[Comment]:

@@ -92,7 +92,7 @@ class Timelines:
         return timeline if now <= before else await self._build(room, now)
 
     async def _hidden(self, room: Room) -> frozenset[CommentId]:
-        return (await self._moderation.state(room.room_id)).hidden
+        return (await self._moderation.marks(room.room_id)).hidden
 
     async def _build(self, room: Room, hidden: frozenset[CommentId]) -> Timeline:
         reactions = await self._moderation.reactions(room.room_id)

@@ -7,7 +7,7 @@ from uuid import uuid4
 import msgspec
 
 from zataku.errors import RequestError
-from zataku.live.errors import already_upvoted, comment_not_found, room_busy
+from zataku.live.errors import comment_not_found, room_busy
 from zataku.live.functions import Function
 from zataku.live.limits import CommentId, Epoch, RoomId, SenderId
 from zataku.live.moderation.design import (
@@ -15,6 +15,7 @@ from zataku.live.moderation.design import (
     LogEntry,
     Mark,
     Reactions,
+    Upvotes,
     blocks_of,
     log_of,
     marks_of,
@@ -22,7 +23,7 @@ from zataku.live.moderation.design import (
     upvotes_in,
 )
 from zataku.live.rules.moderation_state import ModerationState, moderation_state
-from zataku.live.writes import count_reactions, upvote, upvote_first
+from zataku.live.writes import count_reactions, upvote, upvote_first, withdraw_upvotes
 from zataku.realtime.rooms.behaviour import StaleRoom
 from zataku.table import Page, Plan, ResultUnknown, TransactionCancelled
 
@@ -43,10 +44,6 @@ class UpvoteResult(msgspec.Struct, frozen=True):
     counted: frozenset[SenderId]
     repeated: frozenset[SenderId]
     error: RequestError | None = None
-
-    def error_for(self, sender: SenderId) -> RequestError | None:
-        """The reply to a sender whose upvote was not counted now."""
-        return already_upvoted() if sender in self.repeated else self.error
 
 
 class UpvoteFunction(Function):
@@ -90,6 +87,38 @@ class UpvoteFunction(Function):
                 return UpvoteResult(frozenset(pending), frozenset(repeated))
         return UpvoteResult(frozenset(), frozenset(repeated))
 
+    async def withdraw(
+        self,
+        room_id: RoomId,
+        comment_id: CommentId,
+        senders: Sequence[SenderId],
+        now: float,
+        epoch: Epoch,
+        *,
+        counted: int,
+    ) -> UpvoteResult:
+        """Take upvotes back together; `counted` is their number before. `repeated` are those who have none.
+
+        Raises `StaleRoom` when the room or the count has changed.
+        """
+        pending, repeated = list(senders), set[SenderId]()
+        while pending and counted:
+            plan = withdraw_upvotes(room_id, comment_id, pending, counted, epoch)
+            try:
+                await self._store.write(plan, token=str(uuid4()), at=now)
+            except TransactionCancelled as cancelled:
+                failed = [reason.code == "condition_failed" for reason in cancelled.reasons]
+                without = {sender for sender, has_failed in zip(pending, failed, strict=False) if has_failed}
+                if cancelled.conflict:
+                    return UpvoteResult(frozenset(), frozenset(repeated), room_busy())
+                if not without:
+                    raise StaleRoom(room_id) from cancelled
+                repeated |= without
+                pending = [sender for sender in pending if sender not in without]
+            else:
+                return UpvoteResult(frozenset(pending), frozenset(repeated))
+        return UpvoteResult(frozenset(), frozenset({*repeated, *pending}))
+
 
 class ReactFunction(Function):
     """The owner of a room stores reactions."""
@@ -127,6 +156,16 @@ class GetRoomModerationFunction(Function):
         marks = [it async for it in self._store.each(marks_of(room_id))]
         votes = [it async for it in self._store.each(upvotes_in(room_id))]
         return moderation_state([], marks, votes)
+
+    async def marks(self, room_id: RoomId) -> ModerationState:
+        """The marks of a room alone: those of its host. Upvotes are of everybody, and may be as many as comments."""
+        return moderation_state([], [it async for it in self._store.each(marks_of(room_id))], [])
+
+    async def votes(self, room_id: RoomId, comment_ids: Sequence[CommentId]) -> dict[CommentId, int]:
+        """The upvotes of some comments that have any."""
+        keys = [Upvotes.key(room_id=room_id, comment_id=it) for it in comment_ids]
+        counts = await self._store.get_many(keys) if keys else []
+        return {it.comment_id: it.votes for it in counts if it is not None}
 
     async def reactions(self, room_id: RoomId) -> list[Reactions]:
         """The reactions of each minute."""

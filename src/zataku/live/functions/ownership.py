@@ -13,8 +13,17 @@ from zataku.live.functions import Function
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.rooms import CloseRoomFunction
 from zataku.live.limits import RoomId
-from zataku.live.moderation.design import Reactions, blocks_of, marks_of, reactions_in, upvotes_in
+from zataku.live.moderation.design import (
+    Reactions,
+    anonymous_senders_in,
+    blocks_of,
+    host_names_in,
+    marks_of,
+    reactions_in,
+    upvotes_in,
+)
 from zataku.live.rules.moderation_state import ModerationState, moderation_state
+from zataku.live.rules.nicknames import AnonymousSenders
 from zataku.live.rules.rate_limits import load_rates
 from zataku.live.rules.reactions import load_counts
 from zataku.live.rules.room_state import RECENT_COMMENTS, RoomState
@@ -35,11 +44,21 @@ class OwnRoomFunction(Function):
         self._comments = GetRoomCommentsFunction(store)
         self._room = CloseRoomFunction(store)
 
+    async def require_open(self, room_id: str) -> None:
+        """Raise `room_not_found` or `room_closed` unless there is an open room of that id."""
+        try:
+            room = await self._room.now(RoomId(room_id))
+        except BadInput:
+            room = None
+        if room is None or room.status != "OPEN":
+            raise room_not_found() if room is None else room_closed()
+
     async def acquire(self, room_id: str) -> RoomState:
         """Become the owner of an open room; its state has all that earlier owners stored."""
         room = await self._take(room_id)
         assert room.epoch is not None
         moderation, reactions = await self._load_moderation(room.room_id)
+        anonymous, host_names = await self._load_names(room.room_id)
         page = await self._comments.latest(room.room_id, RECENT_COMMENTS)
         recent = tuple(reversed(page.items))
         return RoomState(
@@ -51,6 +70,8 @@ class OwnRoomFunction(Function):
             pinned=await self._comments.get_many(room.room_id, moderation.pinned),
             rates=load_rates(recent),
             reactions=load_counts(reactions),
+            anonymous=anonymous,
+            host_names=host_names,
         )
 
     async def reload(self, state: RoomState) -> RoomState:
@@ -63,7 +84,10 @@ class OwnRoomFunction(Function):
             raise LostRoom(state.room.room_id)
         moderation, _ = await self._load_moderation(room.room_id)
         pinned = await self._comments.get_many(room.room_id, moderation.pinned)
-        return replace(state, room=room, moderation=moderation, pinned=pinned)
+        anonymous, host_names = await self._load_names(room.room_id)
+        return replace(
+            state, room=room, moderation=moderation, pinned=pinned, anonymous=anonymous, host_names=host_names
+        )
 
     async def _take(self, room_id: str) -> Room:
         for _ in range(MAX_ATTEMPTS):
@@ -89,6 +113,13 @@ class OwnRoomFunction(Function):
             _collect(store.each(reactions_in(room_id))),
         )
         return moderation_state(blocks, marks, votes), reactions
+
+    async def _load_names(self, room_id: RoomId) -> tuple[AnonymousSenders, tuple[str, ...]]:
+        """The numbers of anonymous senders, and the names of the host."""
+        senders = await _collect(self._store.each(anonymous_senders_in(room_id)))
+        host_names = await self._store.get(host_names_in(room_id))
+        numbers = AnonymousSenders().with_numbers({it.sender_id: it.number for it in senders})
+        return numbers, () if host_names is None else host_names.names
 
 
 async def _collect(items: AsyncIterator[T]) -> list[T]:

@@ -13,15 +13,19 @@ from zataku.live.functions import Function
 from zataku.live.functions.comments import GetRoomCommentsFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.functions.ownership import OwnRoomFunction
+from zataku.live.limits import HostId
 from zataku.live.messages import CommentPosted, CommentView, RoomClosed
+from zataku.live.moderation.design import AnonymousSender, HostNames
 from zataku.live.rules.comments import (
     Draft,
+    NumberedComments,
     Selection,
     Submission,
     append_comments,
     number_comments,
     reply_for_stored,
     select_comments,
+    select_first,
 )
 from zataku.live.rules.room_state import RoomState
 from zataku.live.rules.views import comment_view
@@ -54,21 +58,22 @@ class PostCommentFunction(Function):
         self._own = OwnRoomFunction(store)
 
     async def __call__(self, state: RoomState, submissions: Sequence[Submission], now: float) -> PostResult:
-        """Store the comments that the room accepts, all of them or none.
+        """Store the comments that the room accepts, all of them or none. Those that do not fit one write come again.
 
         Raises `ResultUnknown` when it cannot be found out whether they are stored, `LostRoom` and `StaleRoom` when the
         room has changed.
         """
+        host_id, submissions = state.room.host_id, select_first(state, submissions)
         selection = select_comments(state, submissions, now)
         state = replace(state, rates=selection.rates)
-        replies = {index: _reply(reply) for index, reply in selection.replies.items()}
+        replies = {index: _reply(reply, host_id) for index, reply in selection.replies.items()}
         retried = {submission.index for submission in submissions if submission.is_retry}
         drafts = selection.drafts
         if retried or selection.refused:
             drafts = await self._drop_stored(state, selection, retried, replies)
         if not drafts:
             return PostResult(state=state, replies=replies)
-        return await self._store_drafts(state, drafts, replies, now)
+        return await self._store_drafts(state, drafts, selection.host_names, replies, now)
 
     async def _drop_stored(
         self, state: RoomState, selection: Selection, retried: set[int], replies: dict[int, CommentView | RequestError]
@@ -81,20 +86,26 @@ class PostCommentFunction(Function):
         for draft in maybe_stored:
             comment = stored.get(draft.comment.comment_id)
             if comment is not None:
-                replies[draft.index] = _reply(reply_for_stored(draft.comment, comment))
+                replies[draft.index] = _reply(reply_for_stored(draft.comment, comment), state.room.host_id)
         for draft in repeated:
             if draft.index not in replies and await self._moderation.is_deleted(room_id, draft.comment.comment_id):
                 replies[draft.index] = comment_deleted()
         return [draft for draft in selection.drafts if draft.index not in replies]
 
     async def _store_drafts(
-        self, state: RoomState, drafts: list[Draft], replies: dict[int, CommentView | RequestError], now: float
+        self,
+        state: RoomState,
+        drafts: list[Draft],
+        host_names: tuple[str, ...],
+        replies: dict[int, CommentView | RequestError],
+        now: float,
     ) -> PostResult:
         epoch, attempts = state.epoch, 0
         while drafts and attempts < MAX_ATTEMPTS:
-            comments = number_comments(state, drafts)
+            numbered = number_comments(state, drafts)
+            comments, names = numbered.comments, _names(state, numbered, host_names)
             try:
-                await self._store.write(post_comments(comments, state.epoch), token=str(uuid4()), at=now)
+                await self._store.write(post_comments(comments, state.epoch, names), token=str(uuid4()), at=now)
             except ResultUnknown as unknown:
                 attempts += 1
                 try:
@@ -111,8 +122,8 @@ class PostCommentFunction(Function):
                 drafts = remaining
                 continue
             else:
-                state = append_comments(state, comments)
-            views = [comment_view(it) for it in comments]
+                state = replace(append_comments(state, numbered), host_names=host_names)
+            views = [comment_view(it, state.room.host_id) for it in comments]
             replies |= {draft.index: view for draft, view in zip(drafts, views, strict=True)}
             # After a change of the epoch every client gets a snapshot, which has the comments.
             events = [CommentPosted(comment=view) for view in views] if state.epoch == epoch else []
@@ -141,7 +152,7 @@ class PostCommentFunction(Function):
         for draft in conflicting:
             comment = stored.get(draft.comment.comment_id)
             reply = comment_deleted() if comment is None else reply_for_stored(draft.comment, comment)
-            replies[draft.index] = _reply(reply)
+            replies[draft.index] = _reply(reply, state.room.host_id)
         return [draft for draft in drafts if draft not in conflicting]
 
     async def _refuse(
@@ -168,5 +179,19 @@ class PostCommentFunction(Function):
         return PostResult(state=state, replies=replies)
 
 
-def _reply(reply: Comment | RequestError) -> CommentView | RequestError:
-    return comment_view(reply) if isinstance(reply, Comment) else reply
+def _names(
+    state: RoomState, numbered: NumberedComments, host_names: tuple[str, ...]
+) -> list[AnonymousSender | HostNames]:
+    """What is stored with the comments: the new numbers of anonymous senders, and new names of the host."""
+    room_id = state.room.room_id
+    names: list[AnonymousSender | HostNames] = [
+        AnonymousSender(room_id=room_id, sender_id=sender, number=number)
+        for sender, number in numbered.new_numbers.items()
+    ]
+    if host_names != state.host_names:
+        names.append(HostNames(room_id=room_id, names=host_names))
+    return names
+
+
+def _reply(reply: Comment | RequestError, host_id: HostId) -> CommentView | RequestError:
+    return comment_view(reply, host_id) if isinstance(reply, Comment) else reply

@@ -5,22 +5,25 @@ from uuid import uuid4
 
 from zataku.clock import instant_ms
 from zataku.errors import InvalidRequest, Unavailable
-from zataku.live.design import Room, newest_rooms_of, room, room_now, rooms_by_code
+from zataku.live.design import Room, RoomByCode, newest_rooms_of, room, room_now, rooms_by_code
 from zataku.live.errors import room_not_found
 from zataku.live.functions import Function
 from zataku.live.limits import Epoch, HostId, RoomCode, RoomId, RoomName
-from zataku.live.writes import close_room, create_room
+from zataku.live.writes import close_room, create_room, release_code
 from zataku.table import BadCursor, BadInput, ConditionFailed, Page, ResultUnknown
 
 ROOM_PAGE_SIZE = 50
 MAX_CODE_ATTEMPTS = 8
+MAX_ROOMS_PER_CODE = 10
 
 
 class CreateRoomFunction(Function):
     """A presenter opens a room."""
 
-    async def __call__(self, host_id: HostId, name: RoomName, now: float, random: Random) -> Room:
-        """Open a room with a code that no other open room has."""
+    async def __call__(
+        self, host_id: HostId, name: RoomName, now: float, random: Random, *, host_name: str | None = None
+    ) -> Room:
+        """Open a room with a code that no other open room has. Only the host may use `host_name` in it."""
         try:
             created = Room(
                 room_id=RoomId(str(uuid4())),
@@ -30,6 +33,7 @@ class CreateRoomFunction(Function):
                 created_at=instant_ms(now),
                 updated_at=instant_ms(now),
                 code=await self._free_code(random),
+                host_name=host_name,
             )
         except ValueError as error:
             raise InvalidRequest(f"{error}.") from None
@@ -41,12 +45,29 @@ class CreateRoomFunction(Function):
         return created
 
     async def _free_code(self, random: Random) -> RoomCode | None:
-        """A code without a room. A room without a code can still be entered by its link."""
+        """A code without a room, or else one of rooms that have ended, which it leads to no longer.
+
+        A room without a code can still be entered by its link.
+        """
         for _ in range(MAX_CODE_ATTEMPTS):
-            code = str(random.randrange(100_000, 1_000_000))
-            if not (await self._store.page(rooms_by_code(code), limit=1)).items:
+            code = _random_code(random)
+            if not await self._rooms_with(code):
                 return code
-        return None
+        code = _random_code(random)
+        for entry in await self._rooms_with(code):
+            try:
+                await self._store.write(release_code(entry.room_id, code))
+            except ConditionFailed as refused:
+                if isinstance(refused.current, Room) and refused.current.status == "OPEN":
+                    return None
+        return code
+
+    async def _rooms_with(self, code: RoomCode) -> list[RoomByCode]:
+        return (await self._store.page(rooms_by_code(code), limit=MAX_ROOMS_PER_CODE)).items
+
+
+def _random_code(random: Random) -> RoomCode:
+    return str(random.randrange(100_000, 1_000_000))
 
 
 class GetUserRoomsFunction(Function):
@@ -71,11 +92,18 @@ class GetUserRoomsFunction(Function):
             raise room_not_found()
         return stored
 
+    async def find_open(self, room_id: RoomId) -> Room | None:
+        """One room, if it exists and is open."""
+        stored = await self._store.get(room(room_id))
+        return stored if stored is not None and stored.status == "OPEN" else None
+
     async def by_code(self, code: RoomCode) -> list[Room]:
-        """The open rooms with a code."""
-        entries = await self._store.page(rooms_by_code(code), limit=10)
-        rooms = await self._store.get_many([Room.key(room_id=entry.room_id) for entry in entries.items])
-        return [it for it in rooms if it is not None and it.status == "OPEN" and it.code == code]
+        """The open rooms with a code, or without one the room that had it last and has ended."""
+        entries = await self._store.page(rooms_by_code(code), limit=MAX_ROOMS_PER_CODE)
+        found = await self._store.get_many([Room.key(room_id=entry.room_id) for entry in entries.items])
+        rooms = [it for it in found if it is not None and it.code == code]
+        ended = sorted((it for it in rooms if it.status == "CLOSED"), key=lambda it: it.created_at)
+        return [it for it in rooms if it.status == "OPEN"] or ended[-1:]
 
 
 class CloseRoomFunction(Function):

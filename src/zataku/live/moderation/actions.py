@@ -79,7 +79,7 @@ def change_mark(
 
 def _mark_events(state: RoomState, command: messages.MarkComment, comment: Comment) -> tuple[messages.Event, ...]:
     """The events of a mark. A hidden comment appears in none until it is shown again."""
-    comment_id, view = command.comment_id, comment_view(comment)
+    comment_id, view = command.comment_id, comment_view(comment, state.room.host_id)
     is_hidden = state.moderation.has_mark("HIDDEN", comment_id)
     match command.mark, command.on:
         case "HIDDEN", True:
@@ -88,7 +88,7 @@ def _mark_events(state: RoomState, command: messages.MarkComment, comment: Comme
             is_pinned = state.moderation.has_mark("PINNED", comment_id)
             # All pins again, the latest last, so that their order stays.
             pins = (state.pinned.get(it) for it in reversed(state.moderation.pinned)) if is_pinned else ()
-            shown = (messages.Pinned(comment=comment_view(it)) for it in pins if it is not None)
+            shown = (messages.Pinned(comment=comment_view(it, state.room.host_id)) for it in pins if it is not None)
             return (messages.CommentRestored(comment=view), *shown)
         case "PINNED", True:
             return () if is_hidden else (messages.Pinned(comment=view),)

@@ -6,14 +6,17 @@ from msgspec import Meta
 
 from zataku.live.limits import (
     EXTERNAL_ID,
+    MAX_HOST_NAMES,
     MAX_WORD_LENGTH,
     UUID_V4,
     Action,
+    AnonymousNumber,
     BlockKind,
     BlockValue,
     CommentId,
     LogId,
     MarkKind,
+    Nickname,
     ReactionCount,
     RoomId,
     SenderId,
@@ -22,18 +25,19 @@ from zataku.live.limits import (
     is_external_id,
     require_visible,
 )
-from zataku.table import Budget, Entity, InKey, InstantMs, Key, Span, Table
+from zataku.table import Budget, Entity, InKey, InstantMs, Key, Span, Table, derived
 
 # Example arguments of access patterns, where an id must be a UUID.
 EXAMPLE_ROOM = {"room_id": "456e7890-e89b-42d3-a456-426614174001"}
 EXAMPLE_COMMENT = {**EXAMPLE_ROOM, "comment_id": "0c2f1c9e-5a44-4d0b-9d53-2f6f0a4c7a11"}
 
 moderation = Table("LiveComment-Moderation-{env}", pk="roomId", sk="entry", transactions=True)
+by_sender = moderation.index("senderId-index", pk="senderId")
 # All that the host's view shows sorts before the reactions and the single upvotes, which are many.
 _REACTIONS, _UPVOTES = "REACTIONS#", "UPVOTE#"
 
 
-@moderation.entity(pk="{room_id}", sk="BLOCK#{what}#{value}")
+@moderation.entity(pk="{room_id}", sk="BLOCK#{what}#{value}", index={"senderId": "{blocked_sender}"})
 class Block(Entity, frozen=True, kw_only=True, rename="camel"):
     """A sender's session or a word that the host has blocked."""
 
@@ -51,6 +55,11 @@ class Block(Entity, frozen=True, kw_only=True, rename="camel"):
             raise ValueError(f"A blocked sender is the id of a session: {EXTERNAL_ID.title}")
         if self.what == "WORD" and (self.value != fold_word(self.value) or len(self.value) > MAX_WORD_LENGTH):
             raise ValueError(f"A blocked word has at most {MAX_WORD_LENGTH} characters and is stored folded")
+
+    @derived("what", "value")
+    def blocked_sender(self) -> SenderId | None:
+        """The sender under whom the block is indexed; None for a word."""
+        return SenderId(self.value) if self.what == "SENDER" else None
 
 
 @moderation.entity(pk="{room_id}", sk="COUNT#{comment_id}")
@@ -94,7 +103,26 @@ class Reactions(Entity, frozen=True, kw_only=True, rename="camel"):
     lol: Annotated[ReactionCount, Meta(description="Laughs")] = 0
 
 
-@moderation.entity(pk="{room_id}", sk="UPVOTE#{comment_id}#{sender_id}")
+@moderation.entity(pk="{room_id}", sk="SENDER#{sender_id}", index={"senderId": "{sender_id}"})
+class AnonymousSender(Entity, frozen=True, kw_only=True, rename="camel"):
+    """The number by which a sender without a nickname is known in a room."""
+
+    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
+    sender_id: Annotated[InKey[SenderId], EXTERNAL_ID, Meta(description="The session that comments")]
+    number: Annotated[AnonymousNumber, Meta(description="Its number in the room, from 1")]
+
+
+@moderation.entity(pk="{room_id}", sk="TAKEN#NAMES")
+class HostNames(Entity, frozen=True, kw_only=True, rename="camel"):
+    """The names under which the host has commented in a room. Nobody else may use them there."""
+
+    room_id: Annotated[RoomId, UUID_V4, Meta(description="The room")]
+    names: Annotated[
+        tuple[Nickname, ...], Meta(min_length=1, max_length=MAX_HOST_NAMES, description="The names, the latest last")
+    ]
+
+
+@moderation.entity(pk="{room_id}", sk="UPVOTE#{comment_id}#{sender_id}", index={"senderId": "{sender_id}"})
 class Upvote(Entity, frozen=True, kw_only=True, rename="camel"):
     """An upvote of a comment, one for each session."""
 
@@ -143,6 +171,18 @@ def blocks_of(room_id: RoomId) -> Span:
     return moderation.partition(room_id).begins_with("BLOCK#")
 
 
+@moderation.query(returns=AnonymousSender, strong=True, budget=Budget(reads=4, of="100 senders without a nickname"))
+def anonymous_senders_in(room_id: RoomId) -> Span:
+    """The numbered senders of a room. A new owner loads them before it accepts any comment."""
+    return moderation.partition(room_id).begins_with("SENDER#")
+
+
+@moderation.item(strong=True, example=EXAMPLE_ROOM, budget=Budget(reads=1, of="a room"))
+def host_names_in(room_id: RoomId) -> Key[HostNames]:
+    """The names of the host of a room. A new owner loads them before it accepts any comment."""
+    return HostNames.key(room_id=room_id)
+
+
 @moderation.query(returns=Upvotes, strong=True, budget=Budget(reads=1, of="30 questions"))
 def upvotes_in(room_id: RoomId) -> Span:
     """The upvote counts of all comments of a room."""
@@ -159,3 +199,9 @@ def upvotes_on(room_id: RoomId, comment_id: CommentId) -> Key[Upvotes]:
 def upvoters_of(room_id: RoomId, comment_id: CommentId) -> Span:
     """The upvotes of a comment, to audit its count."""
     return moderation.partition(room_id).begins_with(f"{_UPVOTES}{comment_id}#")
+
+
+@moderation.query(returns=(Upvote, AnonymousSender, Block), budget=Budget(reads=9, of="500 upvotes, read whole"))
+def entries_about(sender_id: SenderId) -> Span:
+    """The upvotes of a sender, their numbers and the blocks of them in all rooms, for the removal of an account."""
+    return by_sender.partition(sender_id)

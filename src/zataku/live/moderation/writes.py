@@ -79,7 +79,7 @@ def unmark_comment(host_action: HostAction, mark: HostMark, comment_id: CommentI
     )
 
 
-@moderation.write(budget=Budget(writes=17, of="a comment of 60 characters"))
+@moderation.write(budget=Budget(writes=18, of="a comment of 60 characters"))
 def delete_comment(host_action: HostAction, comment_id: CommentId, epoch: Epoch | None) -> Plan[Mark]:
     """Delete a comment with its marks and its upvote count; a `DELETED` mark tells readers that resume."""
     new_mark = Mark(room_id=host_action.room_id, mark="DELETED", comment_id=comment_id, at=host_action.at)
@@ -124,7 +124,7 @@ def unblock_word(host_action: HostAction, epoch: Epoch, word: str) -> Plan[Block
     )
 
 
-@moderation.write(budget=Budget(writes=6, of="a sender"))
+@moderation.write(budget=Budget(writes=7, of="a sender"))
 def block_sender(host_action: HostAction, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
     """Block the sender of a comment. The log names the comment, not the session."""
     block = Block(room_id=host_action.room_id, what="SENDER", value=sender_id, at=host_action.at, comment_id=comment_id)
@@ -133,7 +133,7 @@ def block_sender(host_action: HostAction, epoch: Epoch, sender_id: SenderId, com
     )
 
 
-@moderation.write(budget=Budget(writes=6, of="a sender"))
+@moderation.write(budget=Budget(writes=7, of="a sender"))
 def unblock_sender(host_action: HostAction, epoch: Epoch, sender_id: SenderId, comment_id: CommentId) -> Plan[Block]:
     """Unblock a sender."""
     blocked = Block.key(room_id=host_action.room_id, what="SENDER", value=sender_id)

@@ -1,7 +1,6 @@
 """Comments: which ones of a batch a room accepts, how they are numbered, and the reply to a stored one."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 
 import msgspec
 from msgspec.structs import replace
@@ -10,12 +9,12 @@ from zataku.clock import instant_ms
 from zataku.errors import InvalidRequest, RequestError
 from zataku.live.design import Comment, seq_of
 from zataku.live.errors import comment_deleted, id_taken, is_too_fast, room_paused, sender_blocked, word_blocked
-from zataku.live.limits import ANONYMOUS, CommentId, HostId, SenderId, match_form
+from zataku.live.limits import ANONYMOUS, MAX_COMMENTS_PER_WRITE, CommentId, SenderId
 from zataku.live.messages import PostComment
+from zataku.live.rules.blocked_words import contains_blocked_word
+from zataku.live.rules.nicknames import add_host_names, check_nickname
 from zataku.live.rules.rate_limits import CommentRate, accept_comment, prune_rates, spend_token
 from zataku.live.rules.room_state import RECENT_COMMENTS, RoomState
-
-_match_form_of_word = lru_cache(4096)(match_form)
 
 
 class Submission(msgspec.Struct, frozen=True):
@@ -29,6 +28,7 @@ class Submission(msgspec.Struct, frozen=True):
     message: PostComment
     command_id: str
     is_retry: bool
+    account_name: str | None = None
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -36,6 +36,13 @@ class Draft(msgspec.Struct, frozen=True):
 
     index: int
     comment: Comment
+
+
+class NumberedComments(msgspec.Struct, frozen=True):
+    """Comments with their `seq`, and the numbers of anonymous senders that had none."""
+
+    comments: list[Comment]
+    new_numbers: Mapping[SenderId, int]
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,13 +57,14 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     refused: list[Draft]
     replies: Mapping[int, Comment | RequestError]
     rates: Mapping[SenderId, CommentRate]
+    host_names: tuple[str, ...]
 
 
 def select_comments(state: RoomState, submissions: Sequence[Submission], now: float) -> Selection:
     """Apply the room's rules to the comments of a batch, in order."""
     slow_mode_seconds = state.room.slow_mode_seconds
     rates = prune_rates(state.rates, now, slow_mode_seconds)
-    host = SenderId(state.room.host_id)
+    host, host_names = SenderId(state.room.host_id), state.host_names
     drafts: dict[CommentId, Draft] = {}
     refused: list[Draft] = []
     replies: dict[int, Comment | RequestError] = {}
@@ -72,15 +80,17 @@ def select_comments(state: RoomState, submissions: Sequence[Submission], now: fl
             if stored is not None:
                 replies[index] = reply_for_stored(comment, stored)
                 continue
-            _check(state, comment)
+            _check(state, comment, (*host_names, *filter(None, [state.room.host_name])))
             rates[sender] = accept_comment(rates[sender], now, None if sender == host else slow_mode_seconds)
             drafts[comment.comment_id] = Draft(index, comment)
+            if sender == host:
+                host_names = add_host_names(host_names, (submission.account_name, comment.nickname))
         except RequestError as error:
             replies[index] = error
             may_be_stored = submission.message.id is not None or submission.is_retry
             if comment is not None and may_be_stored and not is_too_fast(error):
                 refused.append(Draft(index, comment))
-    return Selection(drafts=list(drafts.values()), refused=refused, replies=replies, rates=rates)
+    return Selection(drafts=list(drafts.values()), refused=refused, replies=replies, rates=rates, host_names=host_names)
 
 
 def _draft(state: RoomState, submission: Submission, now: float) -> Comment:
@@ -97,19 +107,19 @@ def _draft(state: RoomState, submission: Submission, now: float) -> Comment:
         raise InvalidRequest(f"{error}.") from None
 
 
-def _check(state: RoomState, comment: Comment) -> None:
-    """Raise the error for which the room does not accept a comment."""
+def _check(state: RoomState, comment: Comment, host_names: Sequence[str]) -> None:
+    """Raise the error for which the room does not accept a comment. The host may comment in a paused room, too."""
     moderation, sender = state.moderation, comment.sender_id
     if comment.comment_id in moderation.deleted:
         raise comment_deleted()
-    if sender in moderation.blocked_senders and sender != HostId(state.room.host_id):
-        raise sender_blocked()
-    if state.room.paused:
-        raise room_paused()
-    if moderation.blocked_words:
-        texts = (match_form(comment.content), match_form(comment.nickname))
-        if any(word in text for word in map(_match_form_of_word, moderation.blocked_words) for text in texts):
-            raise word_blocked()
+    if not state.is_host(sender):
+        if sender in moderation.blocked_senders:
+            raise sender_blocked()
+        if state.room.paused:
+            raise room_paused()
+        check_nickname(comment.nickname, host_names)
+    if contains_blocked_word(moderation.blocked_words, comment.content, comment.nickname):
+        raise word_blocked()
 
 
 def reply_for_stored(draft: Comment, stored: Comment) -> Comment | RequestError:
@@ -123,18 +133,47 @@ def find_comment(state: RoomState, comment_id: CommentId) -> Comment | None:
     return pinned or next((it for it in reversed(state.recent) if it.comment_id == comment_id), None)
 
 
-def number_comments(state: RoomState, drafts: Sequence[Draft]) -> list[Comment]:
-    """The comments of the drafts, each with the owner's next number."""
-    first = state.last_number + 1
-    return [replace(draft.comment, seq=seq_of(state.epoch, first + at)) for at, draft in enumerate(drafts)]
+def select_first(state: RoomState, submissions: Sequence[Submission]) -> Sequence[Submission]:
+    """The first submissions whose comments fit into one write, with the items of new anonymous senders and the host."""
+    items, others = 0, set[SenderId]()
+    for at, submission in enumerate(submissions):
+        sender = submission.sender
+        is_unnumbered = _is_unnamed(submission.message.nickname) and sender not in state.anonymous.numbers
+        items += 1
+        if sender not in others and (is_unnumbered or state.is_host(sender)):
+            others.add(sender)
+            items += 1
+        if items > MAX_COMMENTS_PER_WRITE:
+            return submissions[:at]
+    return submissions
 
 
-def append_comments(state: RoomState, stored: Sequence[Comment]) -> RoomState:
+def number_comments(state: RoomState, drafts: Sequence[Draft]) -> NumberedComments:
+    """The comments of the drafts, each with the owner's next number, and its sender's if they have no nickname."""
+    comments: list[Comment] = []
+    given: dict[SenderId, int] = {}
+    for at, draft in enumerate(drafts, state.last_number + 1):
+        comment = replace(draft.comment, seq=seq_of(state.epoch, at))
+        sender = comment.sender_id
+        if sender is not None and _is_unnamed(comment.nickname) and not state.is_host(sender):
+            known = state.anonymous.numbers.get(sender)
+            number = known or given.setdefault(sender, state.anonymous.last + len(given) + 1)
+            comment = replace(comment, anonymous_number=number)
+        comments.append(comment)
+    return NumberedComments(comments, given)
+
+
+def _is_unnamed(nickname: str | None) -> bool:
+    return nickname is None or nickname == ANONYMOUS
+
+
+def append_comments(state: RoomState, stored: NumberedComments) -> RoomState:
     """The room after these comments were stored, in this order."""
-    recent = (*state.recent, *stored)
+    recent = (*state.recent, *stored.comments)
     return replace(
         state,
-        last_number=state.last_number + len(stored),
+        anonymous=state.anonymous.with_numbers(stored.new_numbers),
+        last_number=state.last_number + len(stored.comments),
         recent=recent[-RECENT_COMMENTS:],
         has_earlier=state.has_earlier or len(recent) > RECENT_COMMENTS,
     )

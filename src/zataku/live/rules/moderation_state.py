@@ -6,7 +6,8 @@ import msgspec
 from msgspec.structs import replace
 
 from zataku.errors import RequestError
-from zataku.live.errors import comment_not_found, sender_blocked
+from zataku.live.design import Comment
+from zataku.live.errors import comment_not_found, own_upvote, sender_blocked
 from zataku.live.limits import MAX_UPVOTES_PER_WRITE, CommentId, MarkKind, SenderId
 from zataku.live.moderation.design import Block, Mark, Upvotes
 
@@ -51,8 +52,9 @@ class ModerationState(msgspec.Struct, frozen=True, kw_only=True):
         return replace(cleared.with_mark("DELETED", comment_id, on=True), votes=votes)
 
     def with_votes(self, comment_id: CommentId, votes: int) -> "ModerationState":
-        """The state after upvotes were counted; `votes` is the new total."""
-        return replace(self, votes={**self.votes, comment_id: votes})
+        """The state after upvotes were counted or taken back; `votes` is the new total."""
+        others = {voted: count for voted, count in self.votes.items() if voted != comment_id}
+        return replace(self, votes={**others, comment_id: votes} if votes else others)
 
     def is_gone(self, comment_id: CommentId) -> bool:
         """True for a comment that is hidden or deleted."""
@@ -95,15 +97,17 @@ class Ballot(msgspec.Struct, frozen=True):
     errors: Mapping[int, RequestError]
 
 
-def admit_voters(moderation: ModerationState, comment_id: CommentId, votes: Sequence[tuple[int, SenderId]]) -> Ballot:
+def admit_voters(moderation: ModerationState, comment: Comment | None, votes: Sequence[tuple[int, SenderId]]) -> Ballot:
     """The senders who may upvote a comment, each once. A second vote of a sender waits for the reply to the first."""
     voters: dict[SenderId, int] = {}
     errors: dict[int, RequestError] = {}
     for index, sender in votes:
-        if moderation.is_gone(comment_id):
+        if comment is None or moderation.is_gone(comment.comment_id):
             errors[index] = comment_not_found()
         elif sender in moderation.blocked_senders:
             errors[index] = sender_blocked()
+        elif sender == comment.sender_id:
+            errors[index] = own_upvote()
         elif sender not in voters and len(voters) < MAX_UPVOTES_PER_WRITE:
             voters[sender] = index
     return Ballot(voters, errors)

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from zataku.live.design import Comment, Room, seq_of
 from zataku.live.limits import SEQ_START, CommentId, SenderId, Seq
 from zataku.live.rules.moderation_state import ModerationState
+from zataku.live.rules.nicknames import AnonymousSenders
 from zataku.live.rules.rate_limits import CommentRate
 from zataku.live.rules.reactions import ReactionCounts
 
@@ -27,8 +28,15 @@ class RoomState(msgspec.Struct, frozen=True, kw_only=True):
     pinned: Mapping[CommentId, Comment] = {}
     rates: Mapping[SenderId, CommentRate] = {}
     reactions: ReactionCounts = ReactionCounts()
+    anonymous: AnonymousSenders = AnonymousSenders()
+    host_names: tuple[str, ...] = ()
+    """Names that only the host may use in the room, beside `room.host_name`."""
     last_action_at: float = 0
     """When the host last moderated: entries of the log have strictly increasing times."""
+
+    def is_host(self, sender: SenderId | None) -> bool:
+        """True for the host of the room."""
+        return sender == SenderId(self.room.host_id)
 
     def without_comment(self, comment_id: CommentId) -> "RoomState":
         """The room after a comment was deleted."""
@@ -73,5 +81,10 @@ def erase_sender(state: RoomState, sender: SenderId, stored: Mapping[CommentId, 
     changed = [as_stored(it) for it in state.recent if as_stored(it) != it and not moderation.is_gone(it.comment_id)]
     pinned = {it: as_stored(comment) for it, comment in state.pinned.items()}
     pins = [pinned[it] for it in reversed(moderation.pinned) if it in pinned and it not in moderation.hidden]
-    state = replace(state, recent=tuple(map(as_stored, state.recent)), pinned=pinned)
+    state = replace(
+        state,
+        recent=tuple(map(as_stored, state.recent)),
+        pinned=pinned,
+        anonymous=state.anonymous.without(sender),
+    )
     return Erasure(state, changed, pins if changed else [])

@@ -5,7 +5,7 @@ from heapq import nlargest
 from itertools import islice
 
 from zataku.live.design import Comment, Room
-from zataku.live.limits import SEQ_START, CommentId, HostId
+from zataku.live.limits import SEQ_START, CommentId, HostId, SenderId
 from zataku.live.messages import BlockedSender, CommentView, LogView, ModerationStateView, RoomView
 from zataku.live.messages import Reactions as ReactionsView
 from zataku.live.moderation.design import Block, LogEntry, Reactions
@@ -26,19 +26,26 @@ def room_view(room: Room, viewer: HostId | None = None) -> RoomView:
         mine=None if viewer is None else room.host_id == viewer,
         paused=room.paused is True,
         slow_mode_seconds=room.slow_mode_seconds,
-        code=room.code,
+        code=room.code if room.status == "OPEN" else None,
     )
 
 
-def comment_view(comment: Comment) -> CommentView:
-    """A comment without its sender."""
+def comment_view(comment: Comment, host_id: HostId) -> CommentView:
+    """A comment without its sender, of whom it says only whether they are the host of the room."""
     return CommentView(
         comment_id=comment.comment_id,
         seq=comment.seq or SEQ_START,
         content=comment.content,
         nickname=comment.nickname,
         created_at=comment.created_at,
+        host=is_by_host(comment, host_id),
+        anonymous_number=comment.anonymous_number,
     )
+
+
+def is_by_host(comment: Comment, host_id: HostId) -> bool:
+    """True when the sender of a comment is the host of its room."""
+    return comment.sender_id is not None and comment.sender_id == SenderId(host_id)
 
 
 def reactions_view(reactions: Sequence[Reactions]) -> ReactionsView:
@@ -51,7 +58,7 @@ def reactions_view(reactions: Sequence[Reactions]) -> ReactionsView:
 
 
 def moderation_state_view(
-    moderation: ModerationState, pinned: Mapping[CommentId, Comment], reactions: ReactionsView
+    moderation: ModerationState, pinned: Mapping[CommentId, Comment], reactions: ReactionsView, host_id: HostId
 ) -> ModerationStateView:
     """The public moderation of a room: no blocks, and no hidden comment among the pinned.
 
@@ -64,7 +71,7 @@ def moderation_state_view(
     )
     deleted = islice(moderation.deleted, max(0, len(moderation.deleted) - MAX_SNAPSHOT_ENTRIES), None)
     return ModerationStateView(
-        pinned=[comment_view(it) for it in shown],
+        pinned=[comment_view(it, host_id) for it in shown],
         answered=sorted(moderation.answered),
         gone=[*sorted(moderation.hidden), *deleted],
         votes={it: votes[it] for it in counted},
@@ -92,4 +99,5 @@ def blocked_sender(block: Block, comment: Comment | None) -> BlockedSender | Non
         at=block.at,
         about=None if comment is None else comment.content,
         nickname=None if comment is None else comment.nickname,
+        anonymous_number=None if comment is None else comment.anonymous_number,
     )

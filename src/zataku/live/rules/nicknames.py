@@ -1,0 +1,53 @@
+"""Nicknames: which ones a room accepts, so that nobody passes for its host, and the numbers of those without one."""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+import msgspec
+
+from zataku.live.errors import name_of_host, name_reserved
+from zataku.live.limits import ANONYMOUS, MAX_HOST_NAMES, SenderId
+from zataku.live.rules.blocked_words import match_form
+from zataku.reserved_names import RESERVED_NAMES, look_alike_form
+
+_form = lru_cache(4096)(look_alike_form)
+# How the pages call senders without a nickname: "Anonymous 12".
+_ANONYMOUS_FORMS = frozenset(map(look_alike_form, (ANONYMOUS, "匿名", "名無し", "名無しさん", "익명")))
+_NUMBER_AT_END = re.compile(r"[\W_\d]+$")
+
+
+class AnonymousSenders(msgspec.Struct, frozen=True, kw_only=True):
+    """The numbers of the senders without a nickname, and the last number that was given."""
+
+    numbers: Mapping[SenderId, int] = {}
+    last: int = 0
+
+    def with_numbers(self, given: Mapping[SenderId, int]) -> "AnonymousSenders":
+        """The numbers after further ones were given."""
+        return AnonymousSenders(numbers={**self.numbers, **given}, last=max(self.last, 0, *given.values()))
+
+    def without(self, sender: SenderId) -> "AnonymousSenders":
+        """The numbers without a removed account. Its number is not given again."""
+        others = {it: number for it, number in self.numbers.items() if it != sender}
+        return msgspec.structs.replace(self, numbers=others)
+
+
+def check_nickname(nickname: str, host_names: Iterable[str]) -> None:
+    """Raise the error for which somebody other than the host may not have a nickname."""
+    if nickname == ANONYMOUS:
+        return
+    form = _form(nickname)
+    if form in RESERVED_NAMES or _form(_NUMBER_AT_END.sub("", match_form(nickname))) in _ANONYMOUS_FORMS:
+        raise name_reserved()
+    if any(form == _form(name) for name in host_names):
+        raise name_of_host()
+
+
+def add_host_names(known: tuple[str, ...], used: Iterable[str | None]) -> tuple[str, ...]:
+    """The names of the host after some were used, the latest last."""
+    names = dict.fromkeys(known)
+    for name in used:
+        if name is not None and name != ANONYMOUS and name not in names:
+            names[name] = None
+    return tuple(names)[-MAX_HOST_NAMES:]

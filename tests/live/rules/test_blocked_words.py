@@ -1,0 +1,79 @@
+"""Blocked words are found however they are written, and no comment makes the search costly."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zataku.live.limits import fold_word
+from zataku.live.rules.blocked_words import contains_blocked_word, match_form
+
+MAX_LENGTH = 500
+MARKS = "".join(chr(code) for code in range(0x300, 0x370) if unicodedata.combining(chr(code)))
+
+
+def blocked(*words: str) -> frozenset[str]:
+    return frozenset(map(fold_word, words))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "so much spam here",
+        "ＳＰＡＭ",
+        "sp\u200bam",
+        "sPaM!",
+        "\ufdfa" * 400 + "spam",
+        "㌖" * 400 + "spam",
+        "!" * 400 + "spam",
+        "a" + "\u0334\u0301" * 200 + "spam",
+    ],
+)
+def test_a_word_is_found_in_every_form_and_behind_everything(text: str):
+    assert contains_blocked_word(blocked("spam", "eggs"), "fine", text)
+
+
+def test_a_symbol_is_found_behind_many_others():
+    assert contains_blocked_word(blocked("💩"), "!" * 400 + "💩")
+
+
+def test_words_of_one_character_are_found():
+    assert contains_blocked_word(blocked("死"), "ぜったい死守")
+    assert not contains_blocked_word(blocked("死"), "生きる")
+
+
+@pytest.mark.parametrize("phrase", ["\ufdfa", "صلى الله عليه وسلم"])
+def test_a_ligature_and_its_letters_are_the_same_word(phrase: str):
+    assert contains_blocked_word(blocked(phrase), "\ufdfa")
+    assert contains_blocked_word(blocked(phrase), "صلى الله عليه وسلم")
+
+
+@pytest.mark.parametrize("words", [frozenset[str](), blocked("\u0301"), blocked("spam")])
+def test_other_texts_are_accepted(words: frozenset[str]):
+    assert not contains_blocked_word(words, "", "a fine talk", "\u0301", "span", "s p a m")
+
+
+@pytest.mark.parametrize("character", ["\ufdfa", "\ufdfb", "\u3316", "\u33af", "\U0001d160", "ﬃ", "ß", "あ"])
+def test_no_character_makes_a_comment_more_than_four_times_as_long(character: str):
+    assert len(match_form(character * MAX_LENGTH)) <= 4 * MAX_LENGTH
+
+
+def test_marks_beyond_any_letter_of_a_language_are_left_out(monkeypatch: pytest.MonkeyPatch):
+    folded: list[str] = []
+    monkeypatch.setattr("zataku.live.rules.blocked_words.fold_word", lambda text: folded.append(text) or text)
+    match_form("a" + (MARKS * MAX_LENGTH)[: MAX_LENGTH - 1])
+    assert len(folded[0]) == 17
+
+
+# Only the first ligatures of a text count.
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["So"], exclude_characters="\ufdfa\ufdfb"), max_size=9)
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=MAX_LENGTH), WORDS)
+def test_a_word_is_found_in_every_text_that_contains_it(text: str, word: str):
+    form = match_form(word)
+    if form and form in match_form(text):
+        assert contains_blocked_word(blocked(word), text)
+    if form and form[0].isalnum() and form[-1].isalnum():
+        assert contains_blocked_word(blocked(word), f"{text} {word} {text}"[: 2 * MAX_LENGTH])
