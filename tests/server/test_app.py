@@ -30,8 +30,11 @@ class NoSuchRoom(RoomBehaviour[Any]):
 
     kind = "live"
 
-    async def acquire(self, room_id: str) -> Any:
+    async def require_open(self, room_id: str) -> None:
         raise NotFound(f"There is no room {room_id}.")
+
+    async def acquire(self, room_id: str) -> Any:
+        raise AssertionError("No room runs.")
 
     def decode_command(self, payload: bytes) -> Any:
         raise AssertionError("No command can arrive.")

@@ -67,18 +67,24 @@ def status_and_code(response: httpx.Response) -> tuple[int, str]:
     return response.status_code, response.json()["error"]["code"]
 
 
-async def test_a_code_finds_its_room_while_it_is_open(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
+async def test_a_code_finds_its_room_open_or_ended(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
     room = await open_room(host)
     rooms = (await guest.get(f"/api/live/codes/{room['code']}")).json()["rooms"]
     assert [(view["roomId"], view["mine"]) for view in rooms] == [(room["roomId"], False)]
     closed = (await host.post(f"/api/live/rooms/{room['roomId']}/close")).json()
     assert (closed["status"], closed.get("code"), bool(closed["closedAt"])) == ("CLOSED", None, True)
-    assert status_and_code(await guest.get(f"/api/live/codes/{room['code']}")) == (404, "no_such_code")
+    ended = (await guest.get(f"/api/live/codes/{room['code']}")).json()["rooms"]
+    assert [(view["roomId"], view["status"]) for view in ended] == [(room["roomId"], "CLOSED")]
 
 
-@pytest.mark.parametrize("number", ["12345", "1234567", "012345", "abcdef", "１２３４５６"])
+@pytest.mark.parametrize("number", ["12345", "1234567", "abcdef", "１２３４５６", "x" * 300])
 async def test_a_malformed_code_is_refused(guest: httpx.AsyncClient, number: str) -> None:
-    assert status_and_code(await guest.get(f"/api/live/codes/{number}"))[0] == 400
+    assert status_and_code(await guest.get(f"/api/live/codes/{number}")) == (400, "bad_code")
+
+
+@pytest.mark.parametrize("number", ["012345", "000000"])
+async def test_six_digits_without_a_room_are_not_malformed(guest: httpx.AsyncClient, number: str) -> None:
+    assert status_and_code(await guest.get(f"/api/live/codes/{number}")) == (404, "no_such_code")
 
 
 @pytest.mark.parametrize(
@@ -225,13 +231,19 @@ async def test_comments_of_a_closed_room_can_be_moderated_and_deleted(
     assert status_and_code(late) == (409, "room_closed")
 
 
-async def test_each_caller_upvotes_a_question_once(host: httpx.AsyncClient, guest: httpx.AsyncClient) -> None:
+async def test_each_caller_upvotes_a_question_of_another_once_and_takes_it_back(
+    host: httpx.AsyncClient, guest: httpx.AsyncClient
+) -> None:
     room = (await open_room(host))["roomId"]
     question = (await post_comment(guest, room, "why?"))["commentId"]
     path = f"/api/live/rooms/{room}/comments/{question}/upvote"
-    assert [(await client.post(path)).json()["votes"] for client in (host, guest)] == [1, 2]
-    assert status_and_code(await guest.post(path)) == (409, "already_upvoted")
-    assert (await guest.get(f"/api/live/rooms/{room}/standing")).json()["votes"] == {question: 2}
+    assert (await host.post(path)).json()["votes"] == 1
+    assert status_and_code(await host.post(path)) == (409, "already_upvoted")
+    assert status_and_code(await guest.post(path)) == (409, "own_upvote")
+    assert (await guest.get(f"/api/live/rooms/{room}/standing")).json()["votes"] == {question: 1}
+    assert (await host.delete(path)).json()["votes"] == 0
+    assert status_and_code(await host.delete(path)) == (409, "not_upvoted")
+    assert (await guest.get(f"/api/live/rooms/{room}/standing")).json().get("votes", {}) == {}
     assert status_and_code(await guest.post(f"/api/live/rooms/{room}/comments/{uuid4()}/upvote")) == (
         404,
         "no_such_comment",

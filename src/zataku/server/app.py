@@ -22,6 +22,7 @@ from zataku.jobs.schedule import Schedule
 from zataku.realtime.topics import Topics
 from zataku.server.endpoints.home import CHANGED, TOPIC, publish_room_changes
 from zataku.server.http.asgi import App
+from zataku.server.http.readiness import Readiness
 from zataku.server.http.routes import build_apps
 from zataku.server.metrics import build_metrics, room_kinds
 from zataku.server.pages.web_build import WEB_FOLDER, WebBuild
@@ -56,6 +57,11 @@ class Application:
         self.app = app
         self.socket = socket
         self._drained = False
+        self._readiness = Readiness(services.context.store, services.context.clock)
+
+    async def is_ready(self) -> bool:
+        """True when the store can be read and written."""
+        return await self._readiness.is_ready()
 
     async def drain(self) -> None:
         """Ask sockets to reconnect elsewhere, and hand over rooms and jobs. A second call does nothing."""

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.gc_collector import GCCollector
 from prometheus_client.platform_collector import PlatformCollector
@@ -22,7 +22,7 @@ from zataku.table.store.metrics import StoreCollector
 
 BUCKETS = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
-LOOP_LAG_INTERVAL = 0.5
+LOOP_LAG_INTERVAL = 0.05
 
 ReadValues: TypeAlias = Callable[[], Mapping[str, float]]
 """Returns the current values by the ends of their metrics' names."""
@@ -47,10 +47,13 @@ class Metrics:
             registry=self.registry,
             buckets=BUCKETS,
         )
-        self._loop_lag = Gauge(
-            "zataku_loop_lag_seconds", "Last measured lag of the event loop.", registry=self.registry
+        self._loop_lag = Histogram(
+            "zataku_loop_lag_seconds",
+            "How late the event loop wakes a sleeping task.",
+            registry=self.registry,
+            buckets=BUCKETS,
         )
-        self.loop_lag = 0.0
+        self._largest_loop_lag = 0.0
         self.request_listeners: list[Callable[[int, float], None]] = []
         """Called with the status and the seconds of every request."""
 
@@ -68,8 +71,14 @@ class Metrics:
         while True:
             before = time.perf_counter()
             await asyncio.sleep(LOOP_LAG_INTERVAL)
-            self.loop_lag = max(0.0, time.perf_counter() - before - LOOP_LAG_INTERVAL)
-            self._loop_lag.set(self.loop_lag)
+            lag = max(0.0, time.perf_counter() - before - LOOP_LAG_INTERVAL)
+            self._loop_lag.observe(lag)
+            self._largest_loop_lag = max(self._largest_loop_lag, lag)
+
+    def read_and_reset_loop_lag(self) -> float:
+        """The largest lag since the last call, in seconds."""
+        largest, self._largest_loop_lag = self._largest_loop_lag, 0.0
+        return largest
 
     def add_counters(self, prefix: str, description: str, read: ReadValues) -> None:
         """Export values that only grow."""
@@ -120,7 +129,7 @@ def build_metrics(
     gauges = Gauges(
         sockets=lambda: hub.socket_count,
         rooms=running_rooms,
-        loop_lag_ms=lambda: metrics.loop_lag * 1000,
+        loop_lag_ms=lambda: metrics.read_and_reset_loop_lag() * 1000,
         memory_mb=resident_megabytes,
     )
     return metrics, History(context.clock, context.store.meter, counters, gauges)

@@ -9,11 +9,12 @@ from random import Random
 import msgspec
 
 from zataku.accounts.authentication import Authenticator
+from zataku.accounts.export_limits import ExportLimits
 from zataku.accounts.passwords import Passwords
 from zataku.accounts.rate_limits import MINUTE, RATE_LIMITS, RateLimit, RateLimits
 from zataku.accounts.secrets import Secret
 from zataku.accounts.service import Accounts
-from zataku.accounts.sessions import CredentialListener
+from zataku.accounts.sessions import CredentialListener, SessionCutoff
 from zataku.clock import Clock
 from zataku.jobs.runner import JobRunner
 from zataku.realtime.bus.client import BusClient
@@ -31,6 +32,9 @@ from zataku.server.sockets.connections import ConnectionHub, SignOutBroadcast
 from zataku.system import AppContext, Plugin, System
 from zataku.table import Store, StoreUrl
 
+BURST_SECONDS, TRANSIENT_BURST_SECONDS = 20, 2
+"""The seconds of an average rate that may come at once: a hall joins, votes and claps in the same moment."""
+
 
 class AccountServices(msgspec.Struct, frozen=True, kw_only=True):
     """Authenticator of callers, their accounts, and the limits on how often they may call."""
@@ -38,6 +42,7 @@ class AccountServices(msgspec.Struct, frozen=True, kw_only=True):
     authenticator: Authenticator
     accounts: Accounts
     rate_limits: RateLimits
+    export_limits: ExportLimits
 
 
 async def open_account_services(
@@ -49,7 +54,7 @@ async def open_account_services(
     closing: AsyncExitStack,
 ) -> AccountServices:
     """The account services on a store."""
-    cutoff = await asyncio.to_thread(read_session_cutoff, settings.folder)
+    cutoff = SessionCutoff(await asyncio.to_thread(read_session_cutoff, settings.folder))
     authenticator = await Authenticator.open(store, clock, public_url, cutoff)
     closing.push_async_callback(authenticator.drain)
     passwords = Passwords()
@@ -58,7 +63,12 @@ async def open_account_services(
     burst = settings.sockets_per_address
     rate_limits = RateLimits(clock, {**RATE_LIMITS, "socket_address": RateLimit(burst, MINUTE, burst)})
     return AccountServices(
-        authenticator=authenticator, accounts=Accounts(store, clock, passwords, on_sign_out), rate_limits=rate_limits
+        authenticator=authenticator,
+        accounts=Accounts(store, clock, passwords, on_sign_out, cutoff),
+        rate_limits=rate_limits,
+        export_limits=ExportLimits(
+            rate_limits, max_exports=settings.exports, max_per_address=settings.exports_per_address
+        ),
     )
 
 
@@ -79,16 +89,28 @@ async def open_realtime_services(
     bus = BusClient(open_bus(settings.bus, clock))
     await bus.start()
     closing.push_async_callback(bus.stop)
-    limits = SocketLimits(
-        max_sockets_per_account=settings.sockets_per_account, max_sockets_per_address=settings.sockets_per_address
-    )
-    hub = ConnectionHub(clock, random, limits)
+    hub = ConnectionHub(clock, random, socket_limits(settings))
     topics = Topics(bus=bus, hub=hub)
     rooms = RoomRegistry(store=store, clock=clock, random=random, process=process, bus=bus, hub=hub)
     sign_outs = SignOutBroadcast(hub, bus)
     await sign_outs.start()
     return RealtimeServices(
         hub=hub, topics=topics, rooms=rooms, router=SocketRouter(rooms, topics), sign_outs=sign_outs
+    )
+
+
+def socket_limits(settings: Settings) -> SocketLimits:
+    """The limits of sockets as the host has set them."""
+    return SocketLimits(
+        max_sockets_per_account=settings.sockets_per_account,
+        max_sockets_per_address=settings.sockets_per_address,
+        max_topics_per_address=settings.topics_per_address,
+        address_joins_per_second=settings.joins_per_address,
+        address_join_burst=settings.joins_per_address * BURST_SECONDS,
+        address_commands_per_second=settings.commands_per_address,
+        address_command_burst=settings.commands_per_address * BURST_SECONDS,
+        address_transients_per_second=settings.transients_per_address,
+        address_transient_burst=settings.transients_per_address * TRANSIENT_BURST_SECONDS,
     )
 
 

@@ -80,10 +80,43 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     request_seconds: Annotated[
         int, Meta(ge=1, le=3600, description="Seconds that a request may take until its response starts.")
     ] = 30
+    connections_per_address: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Most connections open at once from one address, sockets included; proxies are not limited.",
+        ),
+    ] = 4000
     sockets_per_address: Annotated[
         int, Meta(ge=1, description="Most sockets open at once from one address; a hall may share one.")
     ] = 2000
     sockets_per_account: Annotated[int, Meta(ge=1, description="Most sockets open at once of one account.")] = 20
+    topics_per_address: Annotated[
+        int, Meta(ge=1, description="Most different rooms and topics joined at once from one address.")
+    ] = 1000
+    joins_per_address: Annotated[
+        int,
+        Meta(ge=1, description="Joins of rooms and topics a second from one address; twenty times as many at once."),
+    ] = 100
+    commands_per_address: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Comments, votes and other commands a second over the sockets of one address; twenty times as "
+            "many at once.",
+        ),
+    ] = 100
+    transients_per_address: Annotated[
+        int,
+        Meta(
+            ge=1,
+            description="Reactions and strokes a second over the sockets of one address; twice as many at once.",
+        ),
+    ] = 3000
+    exports: Annotated[int, Meta(ge=1, description="Most exports of rooms that are downloaded at the same time.")] = 32
+    exports_per_address: Annotated[
+        int, Meta(ge=1, description="Most exports that are downloaded at the same time from one address.")
+    ] = 8
     prices: Annotated[
         str,
         Meta(

@@ -14,6 +14,7 @@ from tests.server.admin.conftest import UPLOAD_LIMIT, AdminApp, admin_app_on
 from tests.support.manual_clock import ManualClock
 from zataku.platform.design import account
 from zataku.table import TableError
+from zataku.table.embedded.file.connection import connect
 
 INVALID_NAMES = (
     "..%2Fsecret.db",
@@ -252,6 +253,32 @@ async def test_a_file_that_is_not_a_backup_is_rejected(admin_app: AdminApp) -> N
     assert await admin_app.refusal("POST", "backups/upload", content=content) == (400, "invalid")
     assert len(await backups_by_name(admin_app)) == 1
     assert other_files(admin_app) == set()
+
+
+async def test_a_file_in_the_place_of_the_folder_is_named(admin_app: AdminApp) -> None:
+    folder = admin_app.folder / "backups"
+    folder.write_text("not a folder")
+    response = await admin_app.http.post("/api/admin/backups")
+    assert (response.status_code, response.json()["error"]["code"]) == (503, "unavailable")
+    assert response.json()["error"]["message"].startswith(f"Backups cannot be kept in {folder}: ")
+    assert (await admin_app.get("backups"))["backups"] == []
+
+
+async def test_an_upload_with_a_trigger_is_rejected_with_a_sentence(admin_app: AdminApp, tmp_path: Path) -> None:
+    file = tmp_path / "armed.db"
+    file.write_bytes((admin_app.folder / "backups" / await create_backup(admin_app)).read_bytes())
+    connection = connect(file, writable=True)
+    connection.execute("CREATE TRIGGER armed AFTER INSERT ON items_1 BEGIN DELETE FROM items_1; END")
+    connection.close()
+    response = await upload(admin_app, "armed.db", file.read_bytes())
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "not_a_backup")
+    assert response.json()["error"]["message"].startswith("The file has the trigger 'armed', which is not of a store.")
+    assert other_files(admin_app) == set()
+    # One that was copied into the folder is listed as damaged, and not restored.
+    file.rename(admin_app.folder / "backups" / "armed.db")
+    await backups_by_name(admin_app)
+    await admin_app.backups.wait_until_idle()
+    assert (await backups_by_name(admin_app))["armed.db"]["state"] == "damaged"
 
 
 async def test_an_upload_cannot_take_the_name_of_another_backup(admin_app: AdminApp) -> None:

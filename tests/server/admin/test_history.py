@@ -44,6 +44,18 @@ async def test_a_sample_covers_ten_seconds(clock: ManualClock) -> None:
     assert (points.sockets, points.rooms, points.memory_mb, points.loop_lag_ms) == ([3, 3], [2, 2], [80, 80], [1, 1])
 
 
+async def test_samples_continue_when_the_clock_is_set_back(clock: ManualClock) -> None:
+    history, _, counters = new_history(clock)
+    await take_samples(clock, history, 2)
+    clock.set_back(7200)
+    history.sample()
+    counters.record(200, 5.0)
+    await take_samples(clock, history, 1)
+    points = history.over(1)
+    assert points.at[-1] == round(clock.now() * 1000)
+    assert points.requests_per_second[-1] == 0.1
+
+
 async def test_a_day_is_reduced_to_few_points_and_older_samples_are_dropped(clock: ManualClock) -> None:
     history, _, counters = new_history(clock)
     counters.record(200, 5)

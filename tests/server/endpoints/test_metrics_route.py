@@ -30,7 +30,7 @@ async def test_metrics_are_for_this_machine_and_the_token_only(make_client: Make
         "zataku_sockets_open 0.0",
         "zataku_rooms_running",
         "zataku_jobs_runs_total",
-        "zataku_loop_lag_seconds",
+        "zataku_loop_lag_seconds_bucket",
         "process_resident_memory_bytes",
     ):
         assert metric in local.text, metric

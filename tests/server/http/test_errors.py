@@ -81,10 +81,15 @@ async def take_seat(data: JSONBody[Seat]) -> int:
     return data.number
 
 
+@post("/api/decode")
+async def decode_file(data: JSONBody[Seat]) -> str:
+    return b"\xff\xfe of a file".decode() * data.number
+
+
 @pytest_asyncio.fixture(loop_scope="module")
 async def client() -> Any:
     app = Litestar(
-        [raise_error, seat, take_seat, break_page],
+        [raise_error, seat, take_seat, decode_file, break_page],
         exception_handlers=HANDLERS,
         before_send=[add_security_headers],
         openapi_config=None,
@@ -109,7 +114,7 @@ async def client() -> Any:
         ("overtaken", 409, "conflict"),
         ("unknown", 503, "unsettled"),
         ("busy", 503, "unavailable"),
-        ("disk", 503, "store_full"),
+        ("disk", 507, "store_full"),
         ("fault", 500, "internal"),
         ("broken", 500, "internal"),
         ("closed", 503, "unavailable"),
@@ -161,6 +166,43 @@ async def test_a_body_that_is_not_json_or_too_large_is_refused(client: httpx.Asy
     assert (broken.status_code, broken.json()["error"]["code"]) == (400, "bad_request")
     large = await client.post("/api/seat", json={"number": 1, "names": ["x" * 2000]})
     assert (large.status_code, large.json()["error"]["code"]) == (413, "too_large")
+
+
+async def test_a_client_that_leaves_within_its_body_is_no_fault_of_the_server(
+    client: httpx.AsyncClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    events = iter(({"type": "http.request", "body": b'{"num', "more_body": True}, {"type": "http.disconnect"}))
+    sent: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        return next(events)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    assert isinstance(client._transport, httpx.ASGITransport)
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"20")]
+    scope = {"type": "http", "method": "POST", "path": "/api/seat", "raw_path": b"/api/seat", "query_string": b""}
+    scope |= {"headers": headers, "scheme": "http", "http_version": "1.1", "root_path": "", "client": ("127.0.0.1", 1)}
+    await client._transport.app(scope, receive, send)
+    assert sent[0]["status"] == 400
+    assert "request_failed" not in "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize(
+    "body", [b'{"number": 1, "names": ["\xff"]}', b'{"number": 1, "names": ["\xed\xa0\x80"]}', b'{"\xfe": 1}', b"\xff"]
+)
+@pytest.mark.parametrize("content_type", ["application/json", "application/json; charset=utf-16", "text/plain"])
+async def test_a_body_that_is_not_utf8_is_a_bad_request(
+    client: httpx.AsyncClient, body: bytes, content_type: str
+) -> None:
+    response = await client.post("/api/seat", content=body, headers={"content-type": content_type})
+    assert (response.status_code, response.json()["error"]["code"]) == (400, "bad_request")
+
+
+async def test_text_that_the_server_cannot_decode_is_its_own_fault(client: httpx.AsyncClient) -> None:
+    response = await client.post("/api/decode", json={"number": 1})
+    assert (response.status_code, response.json()["error"]["code"]) == (500, "internal")
 
 
 async def test_an_invalid_host_header_does_not_break_the_answer(client: httpx.AsyncClient) -> None:

@@ -8,6 +8,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
+from tests.server.http.http_connection import no_limits
 from tests.support.loop_time import LoopTime
 from zataku.server.http.asgi import Receive, Scope, Send, send_json
 from zataku.server.http.h11_protocol import TimedHttpProtocol
@@ -26,7 +27,7 @@ class ObservedProtocol(TimedHttpProtocol):
     """A protocol that queues what has arrived, for the test to wait for."""
 
     def __init__(self, config: uvicorn.Config, arrivals: "asyncio.Queue[bytes]") -> None:
-        super().__init__(config, ServerState(), {})
+        super().__init__(config, ServerState(), {}, open_connections=no_limits())
         self._arrivals = arrivals
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

@@ -112,6 +112,9 @@ ROUTES: dict[str, Row] = {
     "POST /api/live/rooms/{room_id}/comments/{comment_id}/upvote": Row(
         Outcomes(*["no_such_comment"] * 3, "scope_missing", *["no_such_comment"] * 2)
     ),
+    "DELETE /api/live/rooms/{room_id}/comments/{comment_id}/upvote": Row(
+        Outcomes(*["no_such_comment"] * 3, "scope_missing", *["no_such_comment"] * 2)
+    ),
     "GET /api/live/rooms/{room_id}/timeline": Row(SCOPED),
     "GET /api/live/rooms/{room_id}/questions": Row(SCOPED),
     "GET /api/live/rooms/{room_id}/search": Row(SCOPED, query={"q": "hello"}),
@@ -248,7 +251,7 @@ async def test_a_socket_with_a_wrong_key_or_of_another_site_is_refused(
 async def test_every_kind_of_topic_has_a_row(application: Application) -> None:
     services = application.services
     rooms = {plugin.room.kind for plugin in services.plugins.values() if plugin.room is not None}
-    topics = services.realtime.topics._access_by_kind.keys()
+    topics = services.realtime.topics._kinds.keys()
     assert rooms | topics == {topic.partition("/")[0] for topic in TOPICS}
 
 

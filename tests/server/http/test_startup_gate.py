@@ -19,6 +19,7 @@ class FakeApplication:
         self.may_open = asyncio.Event()
         self.failure: Exception | None = None
         self.calls: list[str] = []
+        self.store_answers = True
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator["FakeApplication"]:
@@ -35,6 +36,9 @@ class FakeApplication:
 
     async def socket(self, _scope: Scope, _receive: Receive, send: Send) -> None:
         await send({"type": "websocket.close"})
+
+    async def is_ready(self) -> bool:
+        return self.store_answers
 
     async def drain(self) -> None:
         self.calls.append("drained")
@@ -54,6 +58,11 @@ async def test_health_checks_are_answered_at_once_and_requests_wait_until_the_ap
         application.may_open.set()
         assert (await waiting).json() == "inside"
         assert (await process.client.get("/readyz")).json() == {"status": "ready"}
+        application.store_answers = False
+        not_ready = await process.client.get("/readyz")
+        assert (not_ready.status_code, not_ready.json()["error"]["details"]) == (503, {})
+        assert "store" in not_ready.json()["error"]["message"]
+        assert (await process.client.get("/healthz")).status_code == 200
         refused = await process.client.post("/healthz")
         assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
         await process.stop()

@@ -25,9 +25,10 @@ async def test_an_overlay_has_its_texts_in_the_requested_language(make_client: M
     overlay_texts = {
         name: text for name, text in load_texts(SYSTEM.texts, language).items() if name.startswith("overlay_")
     }
-    assert len(overlay_texts) == 8
+    assert len(overlay_texts) == 11
     for name, text in overlay_texts.items():
-        assert f'data-{name.removeprefix("overlay_")}="{escape(text)}"' in response.text
+        attribute = name.removeprefix("overlay_").replace("_", "-")
+        assert f'data-{attribute}="{escape(text)}"' in response.text
 
 
 async def test_an_overlay_has_the_title_and_the_address_of_its_room(browser: httpx.AsyncClient) -> None:

@@ -8,8 +8,16 @@ import pytest
 
 from tests.server.conftest import PASSWORD, PUBLIC, MakeClient, sign_up
 from zataku.accounts.administration import CONTROL_FILE
+from zataku.accounts.secrets import Secret
+from zataku.errors import InvalidRequest
 from zataku.server.app import Application
-from zataku.server.process.data_folder import read_session_cutoff
+from zataku.server.process.data_folder import (
+    SESSION_CUTOFF_FILE,
+    read_session_cutoff,
+    remove_control_file,
+    write_control_file,
+    write_session_cutoff,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -66,3 +74,40 @@ async def wait_for_backups(browser: httpx.AsyncClient, states: list[str]) -> Non
     async with asyncio.timeout(DEADLINE):
         while [backup["state"] for backup in (await browser.get("/api/admin/backups")).json()["backups"]] != states:
             await asyncio.sleep(0.02)
+
+
+GARBAGE = [b"", b"yesterday", b"\xff\xfe\x00", b"-1", b"1e3", b"9" * 40]
+
+
+@pytest.mark.parametrize("content", GARBAGE)
+async def test_a_session_cutoff_that_is_no_time_is_named_with_what_to_do(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / SESSION_CUTOFF_FILE
+    file.write_bytes(content)
+    with pytest.raises(InvalidRequest, match=f"{file} does not hold a time.*date") as refused:
+        read_session_cutoff(tmp_path)
+    assert refused.value.code == "bad_setting"
+
+
+async def test_the_session_cutoff_is_read_as_it_was_written(tmp_path: Path) -> None:
+    assert read_session_cutoff(tmp_path) == 0
+    write_session_cutoff(tmp_path, 1_771_669_800_000)
+    assert read_session_cutoff(tmp_path) == 1_771_669_800_000
+    assert [file.name for file in tmp_path.iterdir()] == [SESSION_CUTOFF_FILE]
+
+
+async def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / CONTROL_FILE).mkdir()
+    with pytest.raises(OSError, match=CONTROL_FILE) as refused:
+        write_control_file(tmp_path, "http://127.0.0.1:8000", Secret("t"))
+    assert refused.value.filename == str(tmp_path / CONTROL_FILE)
+    assert [file.name for file in tmp_path.iterdir()] == [CONTROL_FILE]
+    remove_control_file(tmp_path, Secret("t"))
+
+
+@pytest.mark.parametrize("content", GARBAGE)
+async def test_a_control_file_that_is_garbage_does_not_disturb_the_end_of_a_server(
+    tmp_path: Path, content: bytes
+) -> None:
+    (tmp_path / CONTROL_FILE).write_bytes(content)
+    remove_control_file(tmp_path, Secret("t"))
+    assert (tmp_path / CONTROL_FILE).read_bytes() == content

@@ -1,7 +1,9 @@
 """A server process on a loopback port, started and stopped by the command line."""
 
 import asyncio
+import errno
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -18,6 +20,8 @@ import httpx
 import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from zataku.server.process.serve import _failure_message
 
 COMMAND = [sys.executable, "-c", "from zataku.cli import main; main()", "serve", "--no-demo"]
 DEADLINE = 30.0
@@ -47,6 +51,13 @@ def fetch(address: str) -> tuple[int, str]:
     except urllib.error.HTTPError as refused:
         with refused:
             return refused.code, refused.read().decode()
+
+
+def is_ready(address: str) -> bool:
+    try:
+        return fetch(f"{address}/readyz")[0] == 200
+    except OSError:
+        return False
 
 
 def wait_ready(address: str) -> None:
@@ -123,6 +134,54 @@ async def test_two_clients_of_a_room_resume_after_a_restart(tmp_path: Path, clie
             joined = await receive_until(receiver, lambda message: message["t"] == "joined")
             assert joined["at"]["epoch"] > position["epoch"]
             assert [comment["content"] for comment in joined["snapshot"]["comments"]] == ["hello"]
+
+
+@pytest.mark.parametrize("kind", ["garbage", "folder"])
+@pytest.mark.parametrize(
+    "name", ["zataku.db", "zataku.db-wal", "zataku.db.lock", "zataku.db.mark", "sessions-from", "control.json"]
+)
+def test_a_side_file_that_is_not_what_it_was_is_named_without_a_traceback(tmp_path: Path, name: str, kind: str):
+    file = tmp_path / name
+    if kind == "folder":
+        file.mkdir()
+    else:
+        file.write_bytes(b"\xff\xfe garbage" * 1000)
+    with running_server("--data", str(tmp_path)) as (process, address):
+        until = time.monotonic() + DEADLINE
+        while process.poll() is None and not is_ready(address):
+            assert time.monotonic() < until, "The server neither starts nor stops."
+            time.sleep(0.02)
+        if process.poll() is None:
+            process.terminate()
+            assert process.wait(DEADLINE) == 0
+            return
+        assert process.stderr is not None
+        lines = process.stderr.read().splitlines()
+        assert process.returncode == 1
+        (message,) = lines
+        assert message.startswith("Zataku cannot start. ")
+        assert str(tmp_path / name.removesuffix("-wal").removesuffix("-shm")) in message
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT])
+def test_a_disk_that_is_full_at_the_start_is_named(tmp_path: Path, error: int):
+    message = _failure_message(OSError(error, os.strerror(error)), tmp_path)
+    assert message == f"Zataku cannot start. The disk that holds {tmp_path} is full. Free some space."
+
+
+def test_a_server_starts_with_one_sentence_on_a_full_disk(tmp_path: Path):
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(tmp_path)], capture_output=True, check=False
+    ).returncode:
+        pytest.skip("mounting a file system needs more rights")
+    try:
+        (tmp_path / "ballast").write_bytes(b"\0" * 60_000)
+        ended = run_to_end("--data", str(tmp_path / "data"))
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+    assert ended.returncode == 1
+    (message,) = ended.stderr.splitlines()
+    assert message.startswith(("Zataku cannot start. The disk that holds", "Cannot keep data in"))
 
 
 async def test_a_socket_closes_with_its_session_and_needs_an_origin_of_the_server(

@@ -76,9 +76,11 @@ class Board(RoomBehaviour[BoardState]):
     def decode_command(self, payload: bytes) -> Read:
         return msgspec.json.decode(payload, type=Read)
 
-    async def acquire(self, room_id: str) -> BoardState:
+    async def require_open(self, room_id: str) -> None:
         if room_id != "board":
             raise NotFound("There is no such board.")
+
+    async def acquire(self, room_id: str) -> BoardState:
         return BoardState(epoch=1)
 
     async def reload(self, state: BoardState) -> BoardState:

@@ -1,6 +1,7 @@
 """Backup storage of an embedded store: files in the folder `backups` of the data folder."""
 
 import asyncio
+import errno
 import os
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -8,7 +9,16 @@ from pathlib import Path
 
 import apsw
 
-from zataku.errors import Conflict, InvalidRequest, NotFound, PayloadTooLarge, Unavailable
+from zataku.errors import (
+    STORAGE_FULL,
+    Conflict,
+    InvalidRequest,
+    NotFound,
+    PayloadTooLarge,
+    RequestError,
+    StorageFull,
+    Unavailable,
+)
 from zataku.server.admin.messages import BackupView
 from zataku.table import Progress, Store, StoreDamaged, TableError
 from zataku.table.embedded.file import backup
@@ -35,7 +45,10 @@ class FileBackups:
 
     async def prepare(self) -> None:
         """Create the folder if it is missing, for the server's user alone."""
-        await asyncio.to_thread(self._folder.mkdir, mode=0o700, parents=True, exist_ok=True)
+        try:
+            await asyncio.to_thread(self._folder.mkdir, mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise _no_folder(self._folder, error) from error
         if not self._is_clean:
             self._is_clean = True
             await asyncio.to_thread(self._remove_partial_uploads)
@@ -72,7 +85,9 @@ class FileBackups:
                 raise InvalidRequest(problem, code="not_a_backup")
             await asyncio.to_thread(_publish, part, path)
         except OSError as error:
-            raise Unavailable(f"The file could not be written: {error.strerror}. Free some space.") from error
+            if error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise StorageFull(STORAGE_FULL) from error
+            raise Unavailable(f"The file could not be written: {error.strerror}. Check the data folder.") from error
         finally:
             await asyncio.to_thread(backup.remove_files, part)
         await asyncio.to_thread(self._record, name, None)
@@ -187,6 +202,14 @@ def _publish(part: Path, path: Path) -> None:
     except FileExistsError:
         raise _name_taken(path.name) from None
     backup.sync_to_disk(path.parent)
+
+
+def _no_folder(folder: Path, error: OSError) -> RequestError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return StorageFull(STORAGE_FULL)
+    return Unavailable(
+        f"Backups cannot be kept in {folder}: {error.strerror}. Move away what is there, or check its permissions."
+    )
 
 
 def _name_taken(name: str) -> Conflict:

@@ -59,9 +59,11 @@ class History:
         """Store the current gauges, and the rates since the last sample."""
         sums = (self._clock.now(), *self._sums())
         seconds, requests, errors, reads, writes = (new - old for new, old in zip(sums, self._previous, strict=True))
+        if seconds != 0:
+            # Also when the clock was set back, so that the next sample is the first after it.
+            self._previous = sums
         if seconds <= 0:
             return
-        self._previous = sums
         median, p95 = self._counters.durations.read_and_reset()
         gauges = self._gauges
         self._store(

@@ -9,7 +9,7 @@ from zataku.errors import InvalidRequest
 from zataku.platform.design import DueJob, Job, coming_jobs, dead_jobs
 from zataku.platform.limits import JOB_SHARDS, JobState
 from zataku.server.admin.messages import JobCount, JobPage, JobView
-from zataku.table import BadCursor, Millis, Store
+from zataku.table import BadCursor, Millis, Store, UnreadableItem
 
 _MAX_COUNTED_PER_SHARD = 500
 _ShardCursors = dict[int, str | None]
@@ -27,8 +27,8 @@ class JobList:
         """The number of jobs by state, counted up to a limit per shard."""
         waiting, running, dead, more = 0, 0, 0, False
         for shard in range(JOB_SHARDS):
-            coming = await self._store.page(coming_jobs(shard), limit=_MAX_COUNTED_PER_SHARD)
-            died = await self._store.page(dead_jobs(shard), limit=_MAX_COUNTED_PER_SHARD)
+            coming = await self._store.page(coming_jobs(shard), limit=_MAX_COUNTED_PER_SHARD, unreadable=_leave_out)
+            died = await self._store.page(dead_jobs(shard), limit=_MAX_COUNTED_PER_SHARD, unreadable=_leave_out)
             runs = sum(job.state == "running" for job in coming.items)
             waiting, running, dead = waiting + len(coming.items) - runs, running + runs, dead + len(died.items)
             more = more or coming.cursor is not None or died.cursor is not None
@@ -54,12 +54,16 @@ class JobList:
         now = now_ms(self._clock)
         try:
             if state == "dead":
-                died = await self._store.page(dead_jobs(shard), limit=limit, after=after)
+                died = await self._store.page(dead_jobs(shard), limit=limit, after=after, unreadable=_leave_out)
                 return [_dead_view(job) for job in died.items], died.cursor
-            coming = await self._store.page(coming_jobs(shard), limit=limit, after=after)
+            coming = await self._store.page(coming_jobs(shard), limit=limit, after=after, unreadable=_leave_out)
         except BadCursor:
             raise _bad_cursor() from None
         return [_coming_view(job, now) for job in coming.items], coming.cursor
+
+
+def _leave_out(_: UnreadableItem) -> None:
+    """Leave out a job that cannot be read: the runner logs it, and the browser of items shows it."""
 
 
 def _coming_view(job: DueJob, now: Millis) -> JobView:

@@ -233,7 +233,7 @@ class ItemView(_Response, frozen=True, kw_only=True):
 
     Attributes are in DynamoDB's JSON, `{"S": "text"}`, `{"N": "12.5"}`, `{"M": {…}}`, keys first. Those named in
     `masked` are secret and shown as dots; a key that contains one has its first letters only. `kind` is null when no
-    entity of the design matches.
+    entity of the design matches. `problem` says why the item does not fit its entity; null when it fits.
     """
 
     kind: str | None
@@ -241,12 +241,14 @@ class ItemView(_Response, frozen=True, kw_only=True):
     attributes: dict[str, dict[str, object]]
     masked: list[str]
     bytes: int
+    problem: str | None
 
 
 class ItemPage(_Response, frozen=True, kw_only=True):
-    """A page of items, with its cost and the cursor of the next page."""
+    """A page of items, with its cost and the cursor of the next page. `scanned` items were looked at for it."""
 
     items: list[ItemView]
+    scanned: int
     read_units: float
     next: str | None
 

@@ -63,11 +63,26 @@ async def list_items(
     sk: KeyText = None,
     sk2: KeyText = None,
     newest: FromQuery[bool] = False,
+    unreadable: FromQuery[bool] = False,
     limit: ItemLimit = 25,
     after: After = None,
 ) -> ItemPage:
-    """A partition by its key, narrowed by sort key; without `pk` a page of everything. Secrets are masked."""
-    query = ItemQuery(index=index, pk=pk, op=op, sk=sk, sk2=sk2, newest=newest, limit=limit, after=after)
+    """A partition by its key, narrowed by sort key; without `pk` a page of everything. Secrets are masked.
+
+    With `unreadable`, the items that do not fit their entity. One page of these looks at up to 2,000 items, and may be
+    empty although `next` goes on.
+    """
+    query = ItemQuery(
+        index=index,
+        pk=pk,
+        op=op,
+        sk=sk,
+        sk2=sk2,
+        newest=newest,
+        unreadable=unreadable,
+        limit=limit,
+        after=after,
+    )
     return await browse(services.store, services.tables.table(name), query)
 
 

@@ -12,7 +12,7 @@ from litestar.types import ControllerRouterHandler
 
 from zataku.accounts.route_access import ANY_CALLER
 from zataku.platform.identity import Identity
-from zataku.realtime.topics import Topics
+from zataku.realtime.topics import Topics, only_without_id
 from zataku.system import AppContext, Plugin, System
 
 log = structlog.stdlib.get_logger()
@@ -50,7 +50,7 @@ def home_state_type(systems: Sequence[System]) -> type[msgspec.Struct]:
 
 def home_route(systems: Sequence[System], plugins: Mapping[str, Plugin], topics: Topics) -> ControllerRouterHandler:
     """The route of /api/home. Subscribers of the topic `home` are notified when its response has changed."""
-    topics.declare(TOPIC, _admit_everyone)
+    topics.declare(TOPIC, exists=only_without_id)
     state_type = home_state_type(systems)
 
     async def card(system: System, identity: Identity) -> msgspec.Struct | None:
@@ -74,7 +74,3 @@ def home_route(systems: Sequence[System], plugins: Mapping[str, Plugin], topics:
     return get(
         "/api/home", tags=["home"], summary="The state of every system", operation_id="home", opt=ANY_CALLER.opt
     )(home)
-
-
-async def _admit_everyone(_topic_id: str, _identity: Identity) -> bool:
-    return True

@@ -11,17 +11,20 @@ from litestar import MediaType, Request, Response
 from litestar.datastructures import State
 from litestar.datastructures.headers import Accept
 from litestar.exceptions import HTTPException, ValidationException
+from litestar.utils.scope.state import ScopeState
 
 from zataku.errors import (
     CHANGED_SINCE,
     INTERNAL_FAILURE,
     OUTCOME_UNKNOWN,
+    STORAGE_FULL,
     Conflict,
     InvalidRequest,
     OutcomeUnknown,
     Problem,
     RateLimited,
     RequestError,
+    StorageFull,
     Unavailable,
 )
 from zataku.server.http.request_context import request_context
@@ -30,6 +33,7 @@ from zataku.table import (
     BadInput,
     ConditionFailed,
     IndexNotReady,
+    OutOfBounds,
     ResultUnknown,
     StoreClosed,
     StoreFull,
@@ -58,6 +62,8 @@ STATUS_ERRORS = {
 }
 """The code and the sentence of each status, for errors without a sentence of their own."""
 VALIDATION_ERROR = ("invalid", "Check what you entered.")
+_DISCONNECTED = "client disconnected prematurely"
+"""What Litestar says of a client that left before its body had arrived; it has no exception of its own for it."""
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
@@ -77,7 +83,7 @@ def answer_request_error(request: AnyRequest, exc: RequestError) -> Response[Any
 
 def answer_http_exception(request: AnyRequest, exc: HTTPException) -> Response[Any]:
     """Answer a request that Litestar has refused before it reached a handler."""
-    status = exc.status_code
+    status = 400 if exc.detail == _DISCONNECTED else exc.status_code
     if status >= 500:
         return answer_failure(request, exc)
     code, message = VALIDATION_ERROR if isinstance(exc, ValidationException) else status_error(status)
@@ -107,11 +113,20 @@ def answer_recursion_error(request: AnyRequest, _: RecursionError) -> Response[A
     return _answer(request, 400, Problem(*status_error(400)))
 
 
+def answer_unicode_error(request: AnyRequest, exc: UnicodeDecodeError) -> Response[Any]:
+    """Answer a request whose body is not UTF-8. Litestar passes on what msgspec raises for it."""
+    body = ScopeState.from_scope(request.scope).body
+    if isinstance(body, bytes) and bytes(exc.object) in body:
+        return _answer(request, 400, Problem(*status_error(400)))
+    return answer_failure(request, exc)
+
+
 HANDLERS: dict[int | type[Exception], Callable[[AnyRequest, Any], Response[Any]]] = {
     RequestError: answer_request_error,
     TableError: answer_table_error,
     HTTPException: answer_http_exception,
     RecursionError: answer_recursion_error,
+    UnicodeDecodeError: answer_unicode_error,
     Exception: answer_failure,
 }
 
@@ -136,14 +151,14 @@ def request_error_of(error: TableError) -> RequestError | None:
             return None
         case TransactionCancelled() if not error.conflict:
             return Conflict(CHANGED_SINCE)
-        case ConditionFailed():
+        case ConditionFailed() | OutOfBounds():
             return Conflict(CHANGED_SINCE)
         case ResultUnknown():
             return OutcomeUnknown(OUTCOME_UNKNOWN)
         case Throttled() | TableConflict() | TransactionCancelled() | StoreUnreachable() | IndexNotReady():
             return Unavailable(STATUS_ERRORS[503][1])
         case StoreFull():
-            return Unavailable("The server has run out of space. Tell its admin.", code="store_full")
+            return StorageFull(STORAGE_FULL)
         case StoreClosed():
             return Unavailable(STATUS_ERRORS[503][1])
         case _:

@@ -57,7 +57,7 @@ class RequestContextReader:
         headers = headers_of(scope)
         peer = str((scope.get("client") or ("",))[0])
         address, is_secure = peer, scope.get("scheme") in ("https", "wss")
-        if self._is_trusted(peer):
+        if self.is_proxy(peer):
             address = self._client_address(headers.get("x-forwarded-for", ""), peer)
             is_secure = headers.get("x-forwarded-proto", "").strip().lower() == "https"
         sent_id, host = headers.get("x-request-id", ""), headers.get("host", "").lower()
@@ -68,12 +68,13 @@ class RequestContextReader:
             is_secure=is_secure or self._https,
             host=host,
             is_local=is_local,
-            is_direct=is_local and not self._is_trusted(peer),
+            is_direct=is_local and not self.is_proxy(peer),
         )
         scope.setdefault("state", {})["request_context"] = context
         return context
 
-    def _is_trusted(self, peer: str) -> bool:
+    def is_proxy(self, peer: str) -> bool:
+        """True for the address of a trusted proxy."""
         address = _parse_address(peer)
         return address is not None and any(address in network for network in self._proxies)
 
@@ -84,7 +85,7 @@ class RequestContextReader:
             if _parse_address(text) is None:
                 return peer
             peer = text
-            if not self._is_trusted(text):
+            if not self.is_proxy(text):
                 return text
         return peer
 

@@ -25,6 +25,7 @@ from zataku.server.http.asgi import App
 from zataku.server.http.authentication import Authentication, check_declarations, current_identity
 from zataku.server.http.compression import Compression
 from zataku.server.http.errors import HANDLERS
+from zataku.server.http.exports import ExportSlots
 from zataku.server.http.openapi import ApiDescription, openapi_route
 from zataku.server.http.origins import Origins
 from zataku.server.http.request_context import RequestContextReader, request_context
@@ -62,7 +63,11 @@ def build_litestar(services: Services, authentication: Authentication) -> Litest
     litestar = Litestar(
         route_handlers=_all_routes(services, assets),
         dependencies=DEPENDENCIES,
-        middleware=[authentication, RequestTimeout(services.settings.request_seconds)],
+        middleware=[
+            authentication,
+            ExportSlots(services.accounts.export_limits),
+            RequestTimeout(services.settings.request_seconds),
+        ],
         exception_handlers=HANDLERS,
         before_send=[add_security_headers],
         request_max_body_size=services.settings.body_limit,
@@ -117,7 +122,7 @@ def _admin_routes(services: Services) -> tuple[ControllerRouterHandler, ...]:
 
     async def after_restore() -> None:
         now = now_ms(context.clock)
-        services.accounts.authenticator.sessions_from = now
+        services.accounts.authenticator.cutoff.at = now
         # The state of rooms in memory is that of before.
         await realtime.rooms.reload_all()
         realtime.hub.disconnect_all(0)

@@ -15,10 +15,11 @@ MAX_HEADER_BYTES = 32 * 1024
 """The most bytes of all headers of a request together."""
 HEALTH_CHECKS = ("/healthz", "/readyz")
 """Paths that the gate answers itself, to every caller alike."""
-_HEADERS_TOO_LARGE = Problem(
+HEADERS_TOO_LARGE = Problem(
     "headers_too_large", "The headers of the request are too large. Send less, or clear your cookies."
 )
 _NOT_READY = Problem("unavailable", "The server is starting or stopping. Try again in a moment.")
+_STORE_NOT_READY = Problem("unavailable", "The store of the server does not answer. The log of the server says why.")
 _WRONG_METHOD = Problem(*status_error(405))
 _RETRY = {"retry-after": "2"}
 
@@ -36,6 +37,10 @@ class OpenedApplication(Protocol):
         """Serves sockets."""
         ...
 
+    async def is_ready(self) -> bool:
+        """True when the store can be read and written."""
+        ...
+
     async def drain(self) -> None:
         """Ask sockets to reconnect elsewhere, and hand over rooms and jobs."""
         ...
@@ -47,8 +52,8 @@ OpenApplication: TypeAlias = Callable[[], AbstractAsyncContextManager[OpenedAppl
 class StartupGate:
     """Opens and closes the application with the ASGI lifespan.
 
-    `/healthz` says that the process answers, `/readyz` whether it accepts requests. Other requests wait until the
-    application is open. When it cannot be opened, `has_ended` is true and `failure` says why.
+    `/healthz` says that the process answers, `/readyz` whether it accepts requests and its store answers. Other
+    requests wait until the application is open. When it cannot be opened, `has_ended` is true and `failure` says why.
     """
 
     def __init__(self, open_application: OpenApplication) -> None:
@@ -68,7 +73,7 @@ class StartupGate:
             case "lifespan":
                 await self._run_lifespan(receive, send)
             case "http" if _header_bytes(scope) > MAX_HEADER_BYTES:
-                await send_error(send, 431, _HEADERS_TOO_LARGE)
+                await send_error(send, 431, HEADERS_TOO_LARGE)
             case "http" if scope["path"] in HEALTH_CHECKS:
                 await self._answer_health_check(scope, send)
             case "http":
@@ -77,7 +82,7 @@ class StartupGate:
                     send_error(send, 503, _NOT_READY, _RETRY) if opened is None else opened.app(scope, receive, send)
                 )
             case _ if _header_bytes(scope) > MAX_HEADER_BYTES:
-                await reject_socket(send, 431, _HEADERS_TOO_LARGE)
+                await reject_socket(send, 431, HEADERS_TOO_LARGE)
             case _:
                 # While draining, a new socket would be asked to reconnect at once.
                 opened = None if self._is_draining else await self._wait_opened()
@@ -85,11 +90,6 @@ class StartupGate:
                     await reject_socket(send, 503, _NOT_READY, _RETRY)
                 else:
                     await opened.socket(scope, receive, send)
-
-    @property
-    def is_ready(self) -> bool:
-        """True while requests are accepted."""
-        return self._application is not None and not self._is_draining
 
     async def drain(self) -> None:
         """Stop being ready and drain the application. If it is still opening, opening is cancelled."""
@@ -104,10 +104,12 @@ class StartupGate:
             await send_error(send, 405, _WRONG_METHOD, {"allow": "GET, HEAD"})
         elif scope["path"] == "/healthz":
             await send_json(send, 200, {"status": "ok"})
-        elif self.is_ready:
+        elif self._application is None or self._is_draining:
+            await send_error(send, 503, _NOT_READY, _RETRY)
+        elif await self._application.is_ready():
             await send_json(send, 200, {"status": "ready"})
         else:
-            await send_error(send, 503, _NOT_READY, _RETRY)
+            await send_error(send, 503, _STORE_NOT_READY, _RETRY)
 
     async def _wait_opened(self) -> OpenedApplication | None:
         if self._application is None and not self._opened_or_failed.is_set():

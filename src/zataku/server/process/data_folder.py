@@ -1,12 +1,14 @@
 """Files of the server in its data folder: the control file, and the session cutoff."""
 
 import os
+import re
 from pathlib import Path
 
 import msgspec
 
 from zataku.accounts.administration import CONTROL_FILE, ControlFile
 from zataku.accounts.secrets import Secret
+from zataku.errors import InvalidRequest
 from zataku.table import Millis
 
 SESSION_CUTOFF_FILE = "sessions-from"
@@ -17,12 +19,7 @@ def write_control_file(folder: Path, url: str, token: Secret) -> None:
 
     Only the server's own user may read it.
     """
-    path = folder / CONTROL_FILE
-    temporary = path.with_name(f"{CONTROL_FILE}.{os.getpid()}")
-    content = msgspec.json.encode(ControlFile(url=url, token=token.reveal()))
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
-    temporary.replace(path)
+    _replace_file(folder / CONTROL_FILE, msgspec.json.encode(ControlFile(url=url, token=token.reveal())))
 
 
 def remove_control_file(folder: Path, token: Secret) -> None:
@@ -31,8 +28,8 @@ def remove_control_file(folder: Path, token: Secret) -> None:
     try:
         if msgspec.json.decode(path.read_bytes(), type=ControlFile).token == token.reveal():
             path.unlink()
-    except (FileNotFoundError, msgspec.MsgspecError):
-        # Already removed, or being replaced.
+    except (OSError, ValueError):
+        # Already removed, being replaced, or not a control file: msgspec raises a ValueError.
         pass
 
 
@@ -41,15 +38,33 @@ def read_session_cutoff(folder: Path) -> Millis:
 
     A restored backup contains sessions that have ended since it was created. The file is not part of a backup.
     """
+    path = folder / SESSION_CUTOFF_FILE
     try:
-        return int((folder / SESSION_CUTOFF_FILE).read_text(encoding="ascii"))
+        content = path.read_bytes().strip()
     except FileNotFoundError:
         return 0
+    # Thirteen digits last until the year 2286.
+    if not re.fullmatch(rb"[0-9]{1,13}", content):
+        raise InvalidRequest(
+            f"{path} does not hold a time in milliseconds: it says since when sessions are valid after a restored "
+            f"backup. Write the present time into it, which signs everybody out: date +%s000 > {path}",
+            code="bad_setting",
+        )
+    return int(content)
 
 
 def write_session_cutoff(folder: Path, cutoff: Millis) -> None:
     """Make every session invalid that began before this moment."""
-    path = folder / SESSION_CUTOFF_FILE
-    temporary = path.with_name(f"{SESSION_CUTOFF_FILE}.{os.getpid()}")
-    temporary.write_text(str(cutoff), encoding="ascii")
-    temporary.replace(path)
+    _replace_file(folder / SESSION_CUTOFF_FILE, str(cutoff).encode())
+
+
+def _replace_file(path: Path, content: bytes) -> None:
+    """Replace a file as a whole, readable by the server's own user alone. An error names the file itself."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(content)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise OSError(error.errno, error.strerror, str(path)) from error

@@ -98,7 +98,7 @@ def configure_logging(form: LogForm = "text") -> None:
         )
     )
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    # Malformed requests and rejected sockets are answered, and are not worth a line each.
+    # Malformed requests and rejected sockets have lines of their own.
     uvicorn = logging.getLogger("uvicorn.error")
     uvicorn.setLevel(logging.ERROR)
     uvicorn.addFilter(lambda line: "without completing handshake" not in line.getMessage())

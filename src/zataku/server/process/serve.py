@@ -1,10 +1,12 @@
 """`zataku serve`: listen, print the address, and run the server until a signal stops it."""
 
+import errno
 import os
 import signal
 import sys
 import traceback
 from importlib import import_module
+from pathlib import Path
 from types import FrameType, ModuleType
 from typing import cast
 
@@ -52,7 +54,7 @@ def serve(settings: Settings) -> int:
             public_url=public_address(settings.host, port, lan, settings.public_url),
             loopback=loopback_url(settings.host, port),
         )
-    return 0 if failure is None else _fail(_failure_message(failure))
+    return 0 if failure is None else _fail(_failure_message(failure, settings.folder))
 
 
 def _import_structlog() -> None:
@@ -65,14 +67,19 @@ def _import_structlog() -> None:
     del sys.modules["rich"]
 
 
-def _failure_message(failure: Exception) -> str:
+def _failure_message(failure: Exception, folder: Path) -> str:
     """Why the application could not be opened: one line for a cause that the host can fix, else with a traceback."""
     from zataku.table.backend.errors import TableError
 
     if isinstance(failure, TableError | RequestError):
         return f"Zataku cannot start. {failure.message}"
+    if isinstance(failure, OSError) and failure.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"Zataku cannot start. The disk that holds {failure.filename or folder} is full. Free some space."
     if isinstance(failure, OSError):
-        return f"Zataku cannot start. {failure.filename or 'The system'}: {failure.strerror or failure}."
+        return (
+            f"Zataku cannot start. {failure.filename or folder}: {failure.strerror or failure}. Check what is there "
+            "and its permissions."
+        )
     traceback.print_exception(failure)
     return f"Zataku cannot start: {type(failure).__name__}. This is a fault of the program; the lines above say where."
 

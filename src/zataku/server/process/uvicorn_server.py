@@ -5,22 +5,29 @@ import os
 import resource
 import signal
 import socket
-from contextlib import nullcontext
+from asyncio import Protocol
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from types import FrameType
+from typing import cast
 
 import structlog
 import uvicorn
 
-from zataku.server.http.h11_protocol import TimedHttpProtocol
+from zataku.server.http.request_context import RequestContextReader
 from zataku.server.http.startup_gate import MAX_HEADER_BYTES, StartupGate
+from zataku.server.process.garbage_collection import collection_while_quiet
 from zataku.server.process.logs import configure_logging
+from zataku.server.process.open_connections import ConnectionLimits, OpenConnections
 from zataku.server.settings import Settings
 
 log = structlog.stdlib.get_logger()
 
 MAX_OPEN_FILES = 1 << 20
 """Every connection is an open file."""
+CLOSED_WITHOUT_FILES = 256
+"""How many idle connections are closed each second in which no file can be opened."""
 TICKS_PER_SECOND = 10
 SHUTDOWN_SECONDS = 2
 """How long requests in progress may take, once sockets, rooms and jobs are handed over."""
@@ -29,22 +36,33 @@ SHUTDOWN_SECONDS = 2
 def run(settings: Settings, listening: socket.socket, *, public_url: str, loopback: str) -> Exception | None:
     """Serve until a signal arrives. Returns the failure of a server that could not start."""
     configure_logging(settings.log)
-    raise_file_limit()
+    open_connections = OpenConnections(
+        connection_limits(raise_file_limit(), settings.connections_per_address),
+        RequestContextReader(settings.proxies).is_proxy,
+    )
     # Imported after logging is configured, since some modules cache the logger that they find.
     from zataku.realtime.sockets.limits import SocketLimits
     from zataku.realtime.sockets.protocol import uvicorn_options
+    from zataku.server.http.h11_protocol import TimedHttpProtocol
     from zataku.table.lint import lint_disabled
 
     with nullcontext() if settings.env == "dev" else lint_disabled():
-        from zataku.server.app import open_application
+        from zataku.server.app import Application, open_application
 
-    gate = StartupGate(partial(open_application, settings, public_url=public_url, loopback=loopback))
+    @asynccontextmanager
+    async def open_and_collect() -> AsyncGenerator[Application]:
+        async with open_application(settings, public_url=public_url, loopback=loopback) as application:
+            services = application.services
+            async with collection_while_quiet(services.context.clock, lambda: services.realtime.hub.socket_count):
+                yield application
+
+    gate = StartupGate(open_and_collect)
     config = uvicorn.Config(
         gate,
         lifespan="on",
         **uvicorn_options(SocketLimits()),
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
-        http=TimedHttpProtocol,
+        http=cast("type[Protocol]", partial(TimedHttpProtocol, open_connections=open_connections)),
         proxy_headers=False,
         server_header=False,
         log_config=None,
@@ -52,25 +70,37 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
         reset_contextvars=True,
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
     )
-    server = Server(config, gate)
+    server = Server(config, gate, open_connections)
     server.run(sockets=[listening])
     return gate.failure
 
 
-def raise_file_limit() -> None:
-    """Raise the limit of open files to what the system allows: shells start programs with a lower one."""
+def raise_file_limit() -> int:
+    """Raise the limit of open files to what the system allows: shells start programs with a lower one. Returns it."""
     soft_limit, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = MAX_OPEN_FILES if hard_limit == resource.RLIM_INFINITY else min(hard_limit, MAX_OPEN_FILES)
-    if soft_limit != resource.RLIM_INFINITY and soft_limit < limit:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard_limit))
+    if soft_limit == resource.RLIM_INFINITY or soft_limit >= limit:
+        return limit
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard_limit))
+    return limit
+
+
+def connection_limits(file_limit: int, per_address: int) -> ConnectionLimits:
+    """The limits of connections for a limit of open files, which is logged when it is too low for the setting."""
+    limits = ConnectionLimits.within(file_limit, per_address)
+    if limits.per_address < per_address:
+        needed = ConnectionLimits.needed_files(per_address)
+        log.warning("file_limit_low", limit=file_limit, needed=needed, connections_per_address=limits.per_address)
+    return limits
 
 
 class Server(uvicorn.Server):
     """A uvicorn server that drains the application before it closes connections."""
 
-    def __init__(self, config: uvicorn.Config, gate: StartupGate) -> None:
+    def __init__(self, config: uvicorn.Config, gate: StartupGate, open_connections: OpenConnections) -> None:
         super().__init__(config)
         self._gate = gate
+        self._open_connections = open_connections
         self._is_stopping = False
         self._is_out_of_files = False
 
@@ -81,11 +111,14 @@ class Server(uvicorn.Server):
         return await super().on_tick(counter) or self._gate.has_ended
 
     def _check_file_descriptors(self) -> None:
-        """Log once when no connection can be accepted any more: the event loop drops new ones silently."""
+        """Close idle connections when no other can be accepted, and log it once: the loop drops new ones silently."""
         try:
             os.close(os.open(os.devnull, os.O_RDONLY))
         except OSError as error:
-            if error.errno in (errno.EMFILE, errno.ENFILE) and not self._is_out_of_files:
+            if error.errno not in (errno.EMFILE, errno.ENFILE):
+                return
+            self._open_connections.close_idle(CLOSED_WITHOUT_FILES)
+            if not self._is_out_of_files:
                 self._is_out_of_files = True
                 log.error("no_file_descriptors", limit=resource.getrlimit(resource.RLIMIT_NOFILE)[0])
         else:

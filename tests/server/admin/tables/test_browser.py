@@ -1,6 +1,8 @@
 """Browsing the items of a table."""
 
+import base64
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,7 @@ from zataku.platform.design import platform
 from zataku.server.admin.tables.browser import MASK, read_key
 from zataku.table import BadInput, KeyAttribute
 from zataku.table.backend.port import PutItem
+from zataku.table.schema.entity import binding_of
 
 ITEMS = "tables/Zataku-Platform/items"
 PK = f"ACCOUNT#{HANA.account_id}"
@@ -50,6 +53,16 @@ async def test_no_secret_is_shown_anywhere(admin_app: AdminApp) -> None:
     assert shown[0]["attributes"]["password"] == {"S": MASK}
     assert shown[1]["masked"] == ["tokenHash"]
     assert [item["key"]["SK"]["S"] for item in shown[1:]] == [f"SESSION#000{number}0000…" for number in range(1, 6)]
+
+
+async def test_a_cursor_reveals_nothing_that_the_page_masks(admin_app: AdminApp) -> None:
+    await fill_store(admin_app)
+    cursors = [(await admin_app.get(ITEMS, pk=PK, limit=limit))["next"] for limit in range(1, 6)]
+    cursors += [(await admin_app.get(ITEMS, limit=limit))["next"] for limit in range(1, 8)]
+    hashes = [nth_hash(number * 16**60 + number) for number in range(1, 6)]
+    for cursor in cursors:
+        content = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        assert [word for word in (*hashes, "SESSION#", "ACCOUNT#") if word.encode() in content] == []
 
 
 CONDITIONS = [
@@ -181,3 +194,74 @@ def test_keys_are_parsed_by_their_type() -> None:
     for kind, text in (("N", "twelve"), ("N", "NaN"), ("B", "%%")):
         with pytest.raises((InvalidRequest, BadInput)):
             read_key(KeyAttribute("k", kind), text, 1024)  # type: ignore[arg-type]  the parameter is a literal
+
+
+async def put_raw(admin_app: AdminApp, item: dict[str, object]) -> None:
+    """Write an item as another program would."""
+    schema = admin_app.store.schema(platform)
+    await admin_app.store.calls("raw", lambda used: admin_app.store.backend.write(PutItem(schema, item), used))
+
+
+def damaged_session(number: int) -> dict[str, object]:
+    session = a_session(HANA, number * 16**60 + number)
+    return {**binding_of(type(session)).encode(session), "generation": 0}
+
+
+async def test_items_that_do_not_fit_are_marked_with_the_reason(any_admin_app: AdminApp) -> None:
+    await fill_store(any_admin_app)
+    await put_raw(any_admin_app, damaged_session(3))
+    await put_raw(any_admin_app, {"PK": PK, "SK": "UNKNOWN"})
+    path = f"tables/{any_admin_app.platform}/items"
+    items: list[Any] = []
+    after: dict[str, str] = {}
+    while True:
+        page = await any_admin_app.get(path, pk=PK, limit=100, **after)
+        items += page["items"]
+        if not page["next"]:
+            break
+        after = {"after": page["next"]}
+    problems = [(item["kind"], item["problem"]) for item in items if item["problem"]]
+    assert [kind for kind, _ in problems] == ["Session", None]
+    assert "generation" in problems[0][1]
+    assert "It is none of" in problems[1][1]
+
+
+async def test_only_the_items_that_do_not_fit_are_listed_on_request(any_admin_app: AdminApp) -> None:
+    await fill_store(any_admin_app, sessions=40)
+    await put_raw(any_admin_app, damaged_session(7))
+    path = f"tables/{any_admin_app.platform}/items"
+    items: list[Any] = []
+    after: dict[str, str] = {}
+    scanned = 0
+    while True:
+        page = await any_admin_app.get(path, unreadable=True, limit=5, **after)
+        items += page["items"]
+        scanned += page["scanned"]
+        if not page["next"]:
+            break
+        after = {"after": page["next"]}
+    assert [item["kind"] for item in items] == ["Session"]
+    assert scanned >= 44
+    partition = await any_admin_app.get(path, unreadable=True, pk="ACCOUNT#nobody")
+    assert partition["items"] == []
+
+
+async def test_no_secret_is_shown_in_the_reason_of_an_item_that_does_not_fit(admin_app: AdminApp) -> None:
+    await put_raw(admin_app, damaged_session(3))
+    response = await admin_app.http.get(f"/api/admin/{ITEMS}", params={"unreadable": True})
+    (item,) = response.json()["items"]
+    assert item["problem"]
+    assert nth_hash(3 * 16**60 + 3) not in response.text
+
+
+async def test_an_index_is_not_searched_for_items_that_do_not_fit(admin_app: AdminApp) -> None:
+    index = platform.schema().indexes[0].name
+    response = await admin_app.http.get(f"/api/admin/{ITEMS}", params={"unreadable": True, "index": index})
+    assert response.status_code == 400
+
+
+async def test_a_cursor_of_the_search_belongs_to_the_search(admin_app: AdminApp) -> None:
+    await fill_store(admin_app)
+    page = await admin_app.get(ITEMS, limit=2)
+    response = await admin_app.http.get(f"/api/admin/{ITEMS}", params={"unreadable": True, "after": page["next"]})
+    assert response.json()["error"]["code"] == "bad_cursor"

@@ -9,7 +9,18 @@ import msgspec
 
 from zataku.errors import InvalidRequest, NotFound, Unavailable
 from zataku.server.admin.messages import ItemPage, ItemView, KeyCondition
-from zataku.table import BadInput, IndexNotReady, IndexSchema, Item, KeyAttribute, KeyValue, Store, Table, TableSchema
+from zataku.table import (
+    BadInput,
+    IndexNotReady,
+    IndexSchema,
+    Item,
+    KeyAttribute,
+    KeyValue,
+    Store,
+    Table,
+    TableSchema,
+    UnreadableItem,
+)
 from zataku.table.backend.limits import PARTITION_KEY_BYTES, SORT_KEY_BYTES
 from zataku.table.backend.numbers import canonical
 from zataku.table.backend.port import KeyRange, QueryItems, Rows, ScanItems
@@ -17,6 +28,7 @@ from zataku.table.backend.validation import checked_key
 from zataku.table.backend.values import item_size, unpack_row
 from zataku.table.dynamodb.wire import wire_item
 from zataku.table.store import cursor
+from zataku.table.store.row_readers import item_or_problem
 
 _OPERATORS: dict[KeyCondition, Literal["=", "<", "<=", ">", ">=", "between", "begins"]] = {
     "eq": "=",
@@ -34,10 +46,16 @@ SECRET_ATTRIBUTES = frozenset({"password", "tokenHash", "keyHash"})
 
 MASK = "••••••••"
 _VISIBLE_LETTERS = 8
+# One search for items that do not fit looks at 2,000 items, few enough at a time for the event loop.
+_SEARCH_ITEMS = 200
+_MAX_SEARCH_READS = 10
 
 
 class ItemQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """A query for items. Without a partition key it scans the table, in no order."""
+    """A query for items. Without a partition key it scans the table, in no order.
+
+    `unreadable` leaves out the items that fit their entity.
+    """
 
     index: str | None = None
     pk: str | None = None
@@ -45,6 +63,7 @@ class ItemQuery(msgspec.Struct, frozen=True, kw_only=True):
     sk: str | None = None
     sk2: str | None = None
     newest: bool = False
+    unreadable: bool = False
     limit: int = 25
     after: str | None = None
 
@@ -60,14 +79,33 @@ async def browse(store: Store, table: Table, query: ItemQuery) -> ItemPage:
         start = None if not query.after else cursor.read(query.after, fingerprint, secret)
         read = msgspec.structs.replace(read, start=start, limit=query.limit)
         with store.measured(f"{table.name}.browse") as consumed:
-            rows = await _rows(store, read)
+            rows, items = await (_search_unreadable if query.unreadable else _read_items)(store, table, read)
     except IndexNotReady as refused:
         raise Unavailable(refused.message, code=refused.code) from refused
     except BadInput as refused:
         raise InvalidRequest(refused.message, code=refused.code) from refused
     following = None if rows.resume is None else cursor.sign(rows.resume, fingerprint, secret)
-    items = [_view(table, index, unpack_row(row)) for row in rows.rows]
-    return ItemPage(items=items, read_units=consumed.reads, next=following)
+    return ItemPage(items=items, scanned=rows.scanned, read_units=consumed.reads, next=following)
+
+
+async def _read_items(store: Store, table: Table, read: QueryItems | ScanItems) -> tuple[Rows, list[ItemView]]:
+    rows = await _rows(store, read)
+    return rows, [_view(table, read.index, unpack_row(row)) for row in rows.rows]
+
+
+async def _search_unreadable(store: Store, table: Table, read: QueryItems | ScanItems) -> tuple[Rows, list[ItemView]]:
+    """The next items that do not fit their entity; the search of a large table goes on with the next page."""
+    if read.index is not None:
+        raise InvalidRequest("An index may hold part of an item only. Search the table for items that do not fit.")
+    wanted, found, scanned = read.limit or 1, list[ItemView](), 0
+    rows = Rows([], read.start, 0, 0)
+    for _ in range(_MAX_SEARCH_READS):
+        rows = await _rows(store, msgspec.structs.replace(read, limit=_SEARCH_ITEMS, start=rows.resume))
+        scanned += rows.scanned
+        found += [view for row in rows.rows if (view := _view(table, None, unpack_row(row))).problem is not None]
+        if rows.resume is None or len(found) >= wanted:
+            break
+    return msgspec.structs.replace(rows, scanned=scanned), found
 
 
 async def _rows(store: Store, read: QueryItems | ScanItems) -> Rows:
@@ -128,7 +166,7 @@ def read_key(key: KeyAttribute, text: str, max_bytes: int) -> KeyValue:
 
 def _fingerprint(query: ItemQuery, schema: TableSchema) -> bytes:
     """Identifies a query, whatever its page size, so that a cursor works for its own query only."""
-    identity = (schema.name, query.index, query.pk, query.op, query.sk, query.sk2, query.newest)
+    identity = (schema.name, query.index, query.pk, query.op, query.sk, query.sk2, query.newest, query.unreadable)
     return b"admin " + repr(identity).encode("utf-8", "surrogatepass")
 
 
@@ -139,15 +177,29 @@ def _view(table: Table, index: IndexSchema | None, item: Item) -> ItemView:
     ordered = {name: shown[name] for name in dict.fromkeys((*keys, *sorted(shown))) if name in shown}
     attributes = wire_item(ordered)
     key = {key.name: attributes[key.name] for key in table.keys}
-    return ItemView(kind=kind, key=key, attributes=attributes, masked=names, bytes=item_size(item))
+    size, problem = item_size(item), _problem(table, index, item)
+    return ItemView(kind=kind, key=key, attributes=attributes, masked=names, bytes=size, problem=problem)
+
+
+def _problem(table: Table, index: IndexSchema | None, item: Item) -> str | None:
+    """Why the item does not fit its entity. An index may hold part of an item, of which nothing can be said."""
+    if index is not None and index.projection.kind != "ALL":
+        return None
+    found = item_or_problem(table, item)
+    return str(_shorten(found.reason, _secrets(item))) if isinstance(found, UnreadableItem) else None
 
 
 def mask_secrets(item: Item) -> tuple[Item, list[str]]:
     """The item with its secrets masked, and their names. A secret within a key is cut to its first letters."""
     names = sorted(SECRET_ATTRIBUTES.intersection(item))
-    secrets = [value for value in (item[name] for name in names) if isinstance(value, str) and value]
+    secrets = _secrets(item)
     shown = {name: MASK if name in SECRET_ATTRIBUTES else _shorten(value, secrets) for name, value in item.items()}
     return shown, names
+
+
+def _secrets(item: Item) -> list[str]:
+    values = (item.get(name) for name in sorted(SECRET_ATTRIBUTES))
+    return [value for value in values if isinstance(value, str) and value]
 
 
 def _shorten(value: object, secrets: list[str]) -> object:

@@ -1,0 +1,60 @@
+"""Garbage collection of a server: young objects often, everything only while few sockets are open.
+
+Nearly all memory is freed by reference counts. A full collection finds a few objects at most but visits all of them,
+more than forty for each socket: with 5,000 sockets it stops the server for a quarter of a second.
+
+Afterwards free memory goes back to the system: after a crowd of slow readers it is scattered over the heap.
+"""
+
+import asyncio
+import ctypes
+import gc
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+
+from zataku.clock import Clock
+
+YOUNG_OBJECTS = 700
+"""New objects until the youngest generation is collected, as in Python itself. It takes less than a millisecond."""
+YOUNG_COLLECTIONS = 10
+"""Such collections until the next generation is collected, too, which takes a few milliseconds."""
+NEVER = 1 << 30
+CHECK_SECONDS = 20.0
+QUIET_SOCKETS = 250
+"""With so few sockets a full collection takes about ten milliseconds."""
+MAX_SECONDS = 3600.0
+"""The longest time without a full collection, however many sockets are open."""
+
+_libc = ctypes.CDLL(None)
+
+
+@asynccontextmanager
+async def collection_while_quiet(clock: Clock, count_sockets: Callable[[], int]) -> AsyncGenerator[None]:
+    """Never visit again what the start has created, and collect everything else only while the server is quiet."""
+    thresholds = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS, YOUNG_COLLECTIONS, NEVER)
+    collecting = asyncio.create_task(_collect_while_quiet(clock, count_sockets))
+    try:
+        yield
+    finally:
+        collecting.cancel()
+        await asyncio.wait([collecting])
+        gc.set_threshold(*thresholds)
+
+
+async def _collect_while_quiet(clock: Clock, count_sockets: Callable[[], int]) -> None:
+    collected_at = clock.now()
+    while True:
+        await clock.sleep(CHECK_SECONDS)
+        if count_sockets() <= QUIET_SOCKETS or clock.now() - collected_at >= MAX_SECONDS:
+            gc.collect()
+            _return_free_memory()
+            collected_at = clock.now()
+
+
+def _return_free_memory() -> None:
+    """Return free pages of the C heap to the system, which glibc does by itself only at the end of the heap."""
+    if hasattr(_libc, "malloc_trim"):
+        _libc.malloc_trim(0)

@@ -1,0 +1,153 @@
+"""What one connection sends is parsed in bounded parts, and requests of absurd shape are refused."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from structlog.testing import capture_logs
+
+from tests.server.http.http_connection import DEADLINE, GET, HttpConnection
+from zataku.server.http.bounded_connection import FREE_CHUNKS, MAX_EVENTS_PER_TURN, MAX_HEADERS, MIN_CHUNK_BYTES
+from zataku.server.http.h11_protocol import MAX_DISCARDED_BYTES, TimedHttpProtocol
+
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+REFUSED = b"POST /nope HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+TINY = b"1\r\nx\r\n"
+LAST = b"0\r\n\r\n"
+
+
+def chunk(size: int) -> bytes:
+    return b"%x\r\n%b\r\n" % (size, b"x" * size)
+
+
+@pytest.fixture
+async def connection() -> AsyncIterator[HttpConnection]:
+    opened = HttpConnection()
+    yield opened
+    opened.transport.lose()
+    await opened.run()
+
+
+def code(answer: tuple[int, Any]) -> tuple[int, str]:
+    return answer[0], answer[1]["error"]["code"]
+
+
+async def test_the_chunks_of_one_read_are_spread_over_turns_of_the_loop(connection: HttpConnection):
+    body = chunk(MIN_CHUNK_BYTES) * 800 + LAST
+    connection.receive(CHUNKED + body)
+    assert connection.parsed <= MAX_EVENTS_PER_TURN + 20
+    assert connection.transport.is_paused
+    before, turns = connection.parsed, 0
+    while connection.loop.turn():
+        await asyncio.sleep(0)
+        turns += 1
+        assert connection.parsed - before <= MAX_EVENTS_PER_TURN + 20
+        before = connection.parsed
+    await connection.run()
+    assert turns >= 800 // MAX_EVENTS_PER_TURN
+    assert connection.answers == [(200, 800 * MIN_CHUNK_BYTES)]
+    assert not connection.transport.is_paused
+
+
+@pytest.mark.parametrize("head", [CHUNKED, REFUSED], ids=["read", "answered"])
+async def test_a_body_of_tiny_chunks_ends_its_connection(connection: HttpConnection, head: bytes):
+    connection.receive(head)
+    await asyncio.sleep(0)
+    connection.receive(TINY * 40_000)
+    await connection.run()
+    assert connection.parsed < 4 * FREE_CHUNKS
+    assert code(connection.answers[0]) == (400, "bad_request") if head is CHUNKED else connection.answers == [(404, 0)]
+    assert connection.transport.has_ended_writing
+    connection.loop.advance(TimedHttpProtocol.body_seconds)
+    assert connection.transport.was_aborted
+
+
+async def test_a_small_body_may_come_in_tiny_chunks(connection: HttpConnection):
+    connection.receive(CHUNKED + TINY * FREE_CHUNKS + LAST)
+    await connection.run()
+    assert connection.answers == [(200, FREE_CHUNKS)]
+
+
+async def test_an_answered_request_that_goes_on_is_read_no_further(connection: HttpConnection):
+    connection.receive(b"POST /nope HTTP/1.1\r\nHost: x\r\nContent-Length: 100000000\r\n\r\n")
+    await connection.run()
+    sent = 0
+    while not connection.transport.is_paused:
+        connection.receive(bytes(256 * 1024))
+        connection.loop.turn()
+        sent += 256 * 1024
+    assert sent <= MAX_DISCARDED_BYTES + 256 * 1024
+    assert connection.answers == [(404, 0)]
+    connection.loop.advance(TimedHttpProtocol.body_seconds)
+    assert connection.transport.was_aborted
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET / HTTP/1.1\r\n" + b"a:b\r\n" * (MAX_HEADERS + 1) + b"\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nCookie: " + b"x" * 33_000 + b"\r\n\r\n",
+        b"GET /" + b"x" * 33_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nCookie: " + b"x" * 33_000,
+    ],
+    ids=["many", "long", "target", "endless"],
+)
+async def test_headers_that_are_too_large_are_refused_before_they_are_parsed(connection: HttpConnection, head: bytes):
+    with capture_logs() as lines:
+        connection.receive(head)
+        await connection.run()
+    assert [code(answer) for answer in connection.answers] == [(431, "headers_too_large")]
+    assert connection.requests == 0
+    assert [(line["event"], line["status"]) for line in lines] == [("request_refused", 431)]
+
+
+async def test_a_head_of_many_lines_is_told_apart_from_a_body_of_many(connection: HttpConnection):
+    body = b"\n" * 5000
+    connection.receive(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n\r\n" + body + GET)
+    await connection.run()
+    connection.loop.advance(1)
+    await connection.run()
+    assert connection.answers == [(200, 5000), (200, 0)]
+
+
+@pytest.mark.parametrize("end", [b"0\r\n" + b"a:b\r\n" * 5000, b"1;" + b"x" * 20_000], ids=["trailers", "extension"])
+async def test_trailers_and_extensions_without_end_are_refused(connection: HttpConnection, end: bytes):
+    connection.receive(CHUNKED + end)
+    await connection.run()
+    assert [code(answer) for answer in connection.answers] == [(400, "bad_request")]
+
+
+async def test_pipelined_requests_leave_time_to_others(connection: HttpConnection):
+    connection.receive(GET * 50)
+    await connection.run()
+    assert connection.requests == 1
+    for count in range(2, 51):
+        connection.loop.advance(TimedHttpProtocol.pipelining_seconds)
+        await connection.run()
+        assert connection.requests == count
+    assert connection.answers == [(200, 0)] * 50
+    assert not connection.transport.is_paused
+
+
+async def test_a_refused_request_is_not_answered_again_by_the_application(connection: HttpConnection):
+    connection.receive(CHUNKED + b"nonsense\r\n")
+    await connection.run()
+    assert [code(answer) for answer in connection.answers] == [(400, "bad_request")]
+
+
+async def test_a_large_body_is_read_as_the_application_takes_it(connection: HttpConnection):
+    size = 1024 * 1024
+    connection.receive(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % size + bytes(200_000))
+    assert connection.transport.is_paused
+    sent = 200_000
+    async with asyncio.timeout(DEADLINE):
+        while sent < size:
+            await asyncio.sleep(0)
+            connection.loop.turn()
+            if not connection.transport.is_paused:
+                part = min(200_000, size - sent)
+                connection.receive(bytes(part))
+                sent += part
+    await connection.run()
+    assert connection.answers == [(200, size)]
