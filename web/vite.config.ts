@@ -21,7 +21,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'socket', test: /src\/lib\/socket\//, priority: 1 },
-            { name: 'shell', test: /node_modules\/(?!uplot)|src\/(shell|lib|texts\/catalogue)|plugin-svelte|vite\/preload/ },
+            { name: 'shell', test: /node_modules\/(?!uplot)|src\/(shell|lib(?!\/userAgent)|texts\/catalogue)|plugin-svelte|vite\/preload/ },
             { name: 'components', test: /src\/components\//, minShareCount: 3 },
           ],
         },

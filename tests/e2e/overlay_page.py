@@ -59,25 +59,32 @@ WAVE_COUNTER = """
 class Room:
     """A room with its host, and clients that join it."""
 
-    def __init__(self, server: ServerProcess) -> None:
+    def __init__(self, server: ServerProcess, name: str = "Types") -> None:
         self.server = server
-        self.host = httpx.Client(base_url=server.url, headers={"Origin": server.url}, timeout=20)
-        self.view: dict[str, Any] = self._post("/api/live/rooms", {"name": "Types"})
+        self.host, self.guest = (
+            httpx.Client(base_url=server.url, headers={"Origin": server.url}, timeout=20) for _ in range(2)
+        )
+        self.view: dict[str, Any] = self._post("/api/live/rooms", {"name": name})
         self.path = f"/api/live/rooms/{self.view['roomId']}"
         self._executor = ThreadPoolExecutor(1)
         self._comment_count = 0
 
-    def post_comment(self, content: str, nickname: str | None = None) -> str:
-        """Post a comment. Returns its id."""
+    def post_comment(self, content: str, nickname: str | None = None, *, by_host: bool = False) -> str:
+        """Post a comment, as a guest or as the host. Returns its id."""
         self._comment_count += 1
         if self._comment_count % COMMENT_BURST == 0:
             self.server.advance_clock(COMMENT_BURST)
         optional = {} if nickname is None else {"nickname": nickname}
-        return self._post(f"{self.path}/comments", {"content": content, **optional})["commentId"]
+        sender = self.host if by_host else self.guest
+        return self._post(f"{self.path}/comments", {"content": content, **optional}, sender)["commentId"]
 
     def mark(self, comment_id: str, mark: str, *, on: bool = True) -> None:
         """Set a mark on a comment, or remove it."""
         self._post(f"{self.path}/acts", {"k": "mark", "commentId": comment_id, "mark": mark, "on": on})
+
+    def pause(self) -> None:
+        """Pause its comments."""
+        self._post(f"{self.path}/acts", {"k": "pause"})
 
     def end(self) -> None:
         """Close the room."""
@@ -94,12 +101,13 @@ class Room:
         return self._executor.submit(asyncio.run, run())
 
     def close(self) -> None:
-        """Close the connections of the host and the clients."""
+        """Close the connections of the host, the guest and the clients."""
         self.host.close()
+        self.guest.close()
         self._executor.shutdown()
 
-    def _post(self, path: str, body: object) -> Any:
-        response = self.host.post(path, json=body)
+    def _post(self, path: str, body: object, sender: httpx.Client | None = None) -> Any:
+        response = (sender or self.host).post(path, json=body)
         assert response.status_code < 300, response.text
         return response.json()
 

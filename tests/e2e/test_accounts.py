@@ -148,3 +148,19 @@ def test_a_page_has_a_title_and_a_link_preview(server: ServerProcess, visitor: V
     for text in ("<title>", "og:title", "og:image", "og:url", 'lang="ja"'):
         assert text in document
     assert "<script>" not in document
+
+
+def test_each_right_of_an_api_key_says_of_which_system_it_is(visitor: Visitor) -> None:
+    page = visitor.open("/sign-up")
+    sign_up(page, f"keys {uuid4().hex[:6]}")
+    page.wait_for_url(lambda url: "/sign-up" not in url)
+    visitor.open("/profile")
+    page.get_by_role("button", name="Make a key").click()
+    for right in ("Read from Live", "Write to Live", "Read from Kifu"):
+        expect(page.get_by_role("checkbox", name=right, exact=True)).to_be_visible()
+        expect(page.get_by_text(right, exact=True)).to_be_visible()
+    page.get_by_label("Label").fill("for a bot")
+    page.get_by_role("checkbox", name="Read from Live", exact=True).check()
+    page.get_by_label("Current password").last.fill("correct horse battery")
+    page.get_by_role("button", name="Make a key").click()
+    expect(page.get_by_role("listitem").filter(has_text="for a bot")).to_contain_text("Read from Live")

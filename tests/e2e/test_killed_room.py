@@ -44,8 +44,9 @@ def test_two_browsers_continue_after_the_server_was_killed(browser: Browser, ser
     page.wait_for_url(re.compile(r"/live/[0-9a-f-]{36}$"))
     expect(page.get_by_role("heading", name="型の話をしよう")).to_be_visible()
     link = read_qr_code(page.get_by_role("img", name=re.compile("QR")))
-    assert link == page.url
+    assert re.fullmatch(rf"{re.escape(url)}/l/[1-9][0-9]{{5}}", link)
     phone.page.goto(link)
+    phone.page.wait_for_url(page.url)
     expect(phone.page.get_by_role("heading", name="型の話をしよう")).to_be_visible()
     post_comment(phone.page, "hello from the phone")
     post_comment(page, "hello from the stage")

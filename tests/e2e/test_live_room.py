@@ -119,17 +119,18 @@ def join_room(room: RoomBrowsers) -> None:
     """Join the room with one phone by its QR code, and with the other by its number."""
     host = room.host.page
     link = read_qr_code(host.get_by_role("img", name=re.compile("QR")))
-    # The link is the room's own address: its number is reused after the close.
-    assert link == host.url
-    room.ada.page.goto(link)
     number = re.sub(r"\D", "", host.locator(".code").first.inner_text())
     assert re.fullmatch(r"[1-9]\d{5}", number)
+    assert link == f"{room.server.url}/l/{number}"
+    room.ada.page.goto(link)
+    room.ada.page.wait_for_url(host.url)
     page = room.bo.open("/live")
     page.get_by_label("Room number").fill(number)
     page.wait_for_url(host.url)
     for visitor in (room.ada, room.bo):
         expect(visitor.page.get_by_role("heading", name="型の話をしよう <b>")).to_be_visible()
-        expect(visitor.page.get_by_text(re.compile(r"^[34] here$"))).to_be_visible()
+        # The overlay is no person.
+        expect(visitor.page.get_by_text("3 here", exact=True)).to_be_visible()
 
 
 def test_comments_reactions_and_upvotes_reach_every_browser_and_the_overlay(room: RoomBrowsers) -> None:
@@ -144,12 +145,31 @@ def test_comments_reactions_and_upvotes_reach_every_browser_and_the_overlay(room
     for visitor in room.visitors:
         visitor.expect_comments("why is <i>this</i> typed?", "こんにちは", "welcome 👋")
         expect(visitor.comment("why is <i>this</i> typed?")).to_contain_text("Ada")
-        expect(visitor.comment("こんにちは")).to_contain_text("Anonymous")
+        expect(visitor.comment("こんにちは")).to_contain_text("Anonymous 1")
+        expect(visitor.comment("welcome 👋")).to_contain_text("Host")
+        expect(visitor.page.get_by_role("log").locator(".seal")).to_have_count(1)
+    expect(room.overlay.get_by_role("img", name="Host")).to_be_visible()
+    room.bo.page.get_by_role("button", name="Change name").click()
+    room.bo.page.get_by_label("Nickname").fill("Mоderator")
+    room.bo.page.get_by_role("button", name="Use it").click()
+    room.bo.post_comment("trust me")
+    expect(room.bo.page.get_by_text("This name is reserved. Choose another one.")).to_be_visible()
+    room.bo.page.get_by_role("button", name="Change name").click()
+    room.bo.page.get_by_label("Nickname").fill("")
+    room.bo.page.get_by_role("button", name="Use it").click()
+    room.bo.page.get_by_label("Comment", exact=True).fill("")
 
     # Reactions and upvotes.
     room.bo.comment("why is <i>this</i> typed?").get_by_role("button", name=re.compile("^Upvote")).click()
     for visitor in room.visitors:
         expect(visitor.comment("why is <i>this</i> typed?").get_by_role("button", name="Upvote +1")).to_be_visible()
+    room.bo.comment("why is <i>this</i> typed?").get_by_role("button", name="Upvote +1").click()
+    for visitor in room.visitors:
+        upvote = visitor.comment("why is <i>this</i> typed?").get_by_role("button", name="Upvote", exact=True)
+        expect(upvote).to_have_attribute("aria-pressed", "false")
+    expect(room.ada.comment("why is <i>this</i> typed?").locator("[data-upvote]")).to_have_attribute(
+        "aria-disabled", "true"
+    )
     room.ada.page.get_by_role("button", name="Clap").click()
     expect(room.overlay.locator("#stage .tags")).to_contain_text("Clap")
 
@@ -185,6 +205,8 @@ def test_the_host_moderates_and_every_action_is_in_the_log(room: RoomBrowsers) -
     host.get_by_role("button", name="Pause comments").click()
     expect(room.ada.page.get_by_text("Comments are paused for a moment.")).to_be_visible()
     expect(room.ada.page.get_by_role("button", name="Send", exact=True)).to_be_disabled()
+    room.host.post_comment("back in a minute")
+    expect(room.ada.comment("back in a minute")).to_be_visible()
     host.get_by_role("button", name="Resume comments").click()
     expect(room.ada.page.get_by_text("Comments are paused for a moment.")).to_be_hidden()
 
@@ -220,7 +242,7 @@ def test_the_host_moderates_and_every_action_is_in_the_log(room: RoomBrowsers) -
         expect(log).to_contain_text(entry)
     room.bo.post_comment("thank you")
     for visitor in room.visitors:
-        visitor.expect_comments("a question?", "something rude", "slowly", "thank you")
+        visitor.expect_comments("a question?", "something rude", "back in a minute", "slowly", "thank you")
 
 
 def test_a_visitor_who_was_offline_for_a_minute_gets_every_comment(room: RoomBrowsers) -> None:
@@ -228,6 +250,7 @@ def test_a_visitor_who_was_offline_for_a_minute_gets_every_comment(room: RoomBro
     room.ada.post_comment("before the outage")
     room.bo.expect_comments("before the outage")
     room.bo.go_offline()
+    room.bo.page.evaluate("window.dispatchEvent(new Event('offline'))")
     expect(room.bo.page.get_by_text("Reconnecting. Your text is safe")).to_be_visible()
     room.bo.page.get_by_label("Comment", exact=True).fill("written offline")
     contents = ["before the outage"]
@@ -252,6 +275,7 @@ def download(page: Page, name: str) -> bytes:
 
 def test_a_closed_room_is_closed_in_every_browser_and_can_be_searched_and_exported(room: RoomBrowsers) -> None:
     join_room(room)
+    code = re.sub(r"\D", "", room.host.page.locator(".code").first.inner_text())
     for number, text in enumerate(("=1+1", "<b>bold</b> 質問", "rude", "last words")):
         room.ada.post_comment(text)
         expect(room.host.comment(text)).to_be_visible()
@@ -266,7 +290,9 @@ def test_a_closed_room_is_closed_in_every_browser_and_can_be_searched_and_export
         expect(visitor.page.get_by_role("slider", name="Timeline")).to_be_visible()
     expect(room.overlay.locator("#stage .flight")).to_have_count(0)
 
-    page = room.ada.page
+    # The number still leads there.
+    page = room.ada.open(f"/l/{code}")
+    page.wait_for_url(room.host.page.url)
     page.get_by_role("searchbox", name="Search the comments").fill("BOLD")
     expect(page.locator("mark")).to_have_text("bold")
     expect(page.get_by_text("rude", exact=True)).to_have_count(0)

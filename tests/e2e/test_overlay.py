@@ -126,6 +126,12 @@ def test_markup_is_shown_as_text_and_nicknames_where_the_query_asks_for_them(scr
     expect(overlay.flights.filter(has_text="anonymous").locator(".name")).to_have_count(0)
 
 
+def test_the_background_of_the_overlay_is_the_colour_of_its_address(screen: OpenScreen) -> None:
+    for query, colour in (("?background=00b140", (0, 177, 64, 255)), ("?background=red", (0, 0, 0, 0))):
+        picture = Image.open(BytesIO(screen(query).page.screenshot(omit_background=True))).convert("RGBA")
+        assert picture.getpixel((640, 360)) == colour
+
+
 def test_the_overlay_is_transparent_except_for_its_comments(screen: OpenScreen, room: Room) -> None:
     for scheme in ("light", "dark"):
         overlay = screen()
@@ -235,7 +241,7 @@ def test_keys_change_the_size_the_speed_and_the_qr_code_and_the_address_keeps_th
     assert overlay.page.url.endswith("?lang=ko&size=44&speed=180&names=0&qr=1")
     card = overlay.page.locator(".qr-card")
     expect(card.locator(".code")).to_have_text(room.view["code"])
-    assert read_qr_code(card.get_by_role("img")) == f"{room.server.url}/live/{room.view['roomId']}"
+    assert read_qr_code(card.locator("img")) == f"{room.server.url}/l/{room.view['code']}"
     room.post_comment("larger")
     expect(overlay.flights).to_have_css("font-size", "44px")
     overlay.page.keyboard.press("q")

@@ -174,9 +174,10 @@ export interface IndexShape {
   attributes: string[];
 }
 
-/** A page of items, with its cost and the cursor of the next page. */
+/** A page of items, with its cost and the cursor of the next page. `scanned` items were looked at for it. */
 export interface ItemPage {
   items: ItemView[];
+  scanned: number;
   readUnits: number;
   next: string | null;
 }
@@ -188,6 +189,7 @@ export interface ItemView {
   attributes: Record<string, Record<string, unknown>>;
   masked: string[];
   bytes: number;
+  problem: string | null;
 }
 
 /** The number of jobs by state; lower bounds when `more` is true. */
@@ -232,6 +234,7 @@ export interface Join {
   to: string;
   at?: Position | null;
   since?: string | null;
+  observer?: boolean;
 }
 
 /** The subscription has started. Without a snapshot, the events after the client's position follow. */
@@ -312,6 +315,7 @@ export interface LiveBlockedSender {
   at: string;
   about?: string;
   nickname?: string;
+  anonymousNumber?: number;
 }
 
 /** Close the room for good, by its host. The reply is the room. */
@@ -319,7 +323,7 @@ export interface LiveCloseRoom {
   k: "close";
 }
 
-export type LiveCommand = LivePostComment | LiveRetractComment | LiveUpvote | LiveCloseRoom | LiveEraseSender | LiveMarkComment | LiveDeleteComment | LivePauseRoom | LiveSetSlowMode | LiveBlockWord | LiveBlockSender;
+export type LiveCommand = LivePostComment | LiveRetractComment | LiveUpvote | LiveCloseRoom | LiveMarkComment | LiveDeleteComment | LivePauseRoom | LiveSetSlowMode | LiveBlockWord | LiveBlockSender;
 
 /** A page of comments in order. With `more` there are others in the direction of reading. */
 export interface LiveCommentList {
@@ -353,17 +357,14 @@ export interface LiveCommentView {
   content: string;
   nickname: string;
   createdAt: string;
+  host?: boolean;
+  anonymousNumber?: number;
 }
 
 /** Delete a comment for good, by the host. */
 export interface LiveDeleteComment {
   k: "delete";
   commentId: string;
-}
-
-/** The sender's account was removed: the room shows their comments as they are stored now. */
-export interface LiveEraseSender {
-  k: "forget";
 }
 
 export type LiveEvent = LiveCommentPosted | LiveCommentRemoved | LiveCommentRestored | LivePinned | LiveUnpinned | LiveAnswered | LiveUpvoted | LiveRoomChanged | LiveModerated | LiveRoomClosed | LiveReacted;
@@ -376,11 +377,13 @@ export interface LiveExport {
   comments: LiveExportedComment[];
 }
 
-/** A comment with its marks and votes. Hidden ones are in the host's exports only. */
+/** A comment with its marks and votes; `host` says that the host of the room wrote it. */
 export interface LiveExportedComment {
   seq: string;
   createdAt: string;
   nickname: string;
+  anonymousNumber: number | null;
+  host: boolean;
   content: string;
   votes: number;
   pinned: boolean;
@@ -393,6 +396,8 @@ export interface LiveExportedComment {
 export interface LiveHome {
   rooms: number;
   people: number;
+  ended?: number;
+  demo?: string;
 }
 
 /** The host's view of a room: the log, newest first, the blocks, and the hidden comments. */
@@ -515,10 +520,11 @@ export interface LiveRoomClosed {
   k: "closed";
 }
 
-/** A page of the caller's rooms, newest first; `next` is the cursor of the next page. */
+/** A page of the caller's rooms, newest first; `next` is the cursor of the next page. `demo` is the demo's room. */
 export interface LiveRoomList {
   rooms: LiveRoomView[];
   next?: string;
+  demo?: LiveRoomView;
 }
 
 /** A room. `mine` says whether the viewer is its host, where the viewer is known; an open room has a `code`. */
@@ -579,10 +585,11 @@ export interface LiveUnpinned {
   commentId: string;
 }
 
-/** Upvote a comment, once. The reply is `upvoted`. */
+/** Upvote a comment of somebody else, once, or take the upvote back. The reply is `upvoted`. */
 export interface LiveUpvote {
   k: "upvote";
   commentId: string;
+  on?: boolean;
 }
 
 /** The new number of upvotes of a comment. */
@@ -865,6 +872,7 @@ export interface Api {
   "DELETE /api/admin/backups/{name}": { path: { name: string }; answer: null };
   "DELETE /api/keys/{key_id}": { path: { key_id: string }; answer: null };
   "DELETE /api/live/rooms/{room_id}/comments/{comment_id}": { path: { room_id: string; comment_id: string }; answer: LiveCommentRemoved };
+  "DELETE /api/live/rooms/{room_id}/comments/{comment_id}/upvote": { path: { room_id: string; comment_id: string }; answer: LiveUpvoted };
   "DELETE /api/me": { body: DeleteAccount; answer: null };
   "DELETE /api/sessions": { answer: null };
   "DELETE /api/sessions/current": { answer: null };
@@ -879,7 +887,7 @@ export interface Api {
   "GET /api/admin/overview": { answer: Overview };
   "GET /api/admin/tables": { answer: Tables };
   "GET /api/admin/tables/{name}": { path: { name: string }; answer: TableDetail };
-  "GET /api/admin/tables/{name}/items": { path: { name: string }; query: { index?: string; pk?: string; op?: string; sk?: string; sk2?: string; newest?: boolean; limit?: number; after?: string }; answer: ItemPage };
+  "GET /api/admin/tables/{name}/items": { path: { name: string }; query: { index?: string; pk?: string; op?: string; sk?: string; sk2?: string; newest?: boolean; unreadable?: boolean; limit?: number; after?: string }; answer: ItemPage };
   "GET /api/home": { answer: HomeState };
   "GET /api/keys": { answer: KeyView[] };
   "GET /api/live/codes/{code}": { path: { code: string }; answer: LiveRoomList };

@@ -2,6 +2,7 @@
 
 import { mount } from 'svelte'
 import App from './App.svelte'
+import { reloadWhenReachable } from './lib/reachable'
 import { loadTexts } from './lib/texts.svelte'
 import { startRouter } from './shell/router.svelte'
 import { loadPage, matchRoute } from './shell/routes'
@@ -10,9 +11,9 @@ import './styles/index.css'
 
 import.meta.glob('./pages/*/theme.css', { eager: true })
 
-// Both load at once; the router reports a page that fails to load.
+// Both load at once; the router reports a page that fails to load. Without texts there is nothing to report with.
 const page = loadPage(matchRoute(location.pathname).route).catch(() => undefined)
-await Promise.all([loadTexts(), page])
+await Promise.all([loadTexts().catch(reloadWhenReachable), page])
 
 const root = document.getElementById('app')!
 root.replaceChildren()

@@ -56,23 +56,6 @@ export async function readResponse(response: Response): Promise<unknown> {
   throw errorOf(response, body)
 }
 
-/** Upload a file with progress from 0 to 1, which `fetch` does not report. */
-export function uploadFile(url: string, file: File, onprogress: (share: number) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const upload = new XMLHttpRequest()
-    upload.open('POST', url)
-    upload.setRequestHeader('Accept', 'application/json')
-    upload.setRequestHeader('Content-Type', 'application/octet-stream')
-    upload.upload.onprogress = ({ loaded, total }) => onprogress(total ? loaded / total : 0)
-    upload.onerror = () => reject(offlineError())
-    upload.onload = () => {
-      const headers = { 'Retry-After': upload.getResponseHeader('Retry-After') ?? '' }
-      readResponse(new Response(upload.responseText || null, { status: upload.status, statusText: upload.statusText, headers })).then(() => resolve(), reject)
-    }
-    upload.send(file)
-  })
-}
-
 /** The URL of an operation, with its path parameters and query filled in. */
 export function buildUrl(template: string, options: Pick<UntypedOptions, 'path' | 'query'> = {}): string {
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(options.path?.[name] ?? ''))
@@ -90,7 +73,8 @@ async function request(url: string, init: RequestInit): Promise<Response> {
   }
 }
 
-function offlineError(): ApiError {
+/** There was no response. */
+export function offlineError(): ApiError {
   return new ApiError(0, 'offline', 'The server cannot be reached.')
 }
 

@@ -1,5 +1,7 @@
 /** Reactive state of a request: its value, its error, and reloading. */
 
+import { isUnreachable, whenReachable } from './reachable'
+
 export class Resource<T> {
   /** The last value; it stays readable while a newer one is loaded or fails to load. */
   value = $state.raw<T>()
@@ -9,7 +11,7 @@ export class Resource<T> {
 
   constructor(readonly fetch: (signal: AbortSignal) => Promise<T>) {}
 
-  /** Load the value, aborting an earlier request that is still running. */
+  /** Load the value, aborting an earlier request that is still running. Without a connection it is loaded once there is one. */
   async load(): Promise<void> {
     this.#running?.abort()
     const running = (this.#running = new AbortController())
@@ -22,6 +24,7 @@ export class Resource<T> {
     } catch (error) {
       if (running !== this.#running || running.signal.aborted) return
       this.error = error
+      if (isUnreachable(error)) void whenReachable().then(() => (running === this.#running ? this.load() : undefined))
     }
     this.busy = false
   }

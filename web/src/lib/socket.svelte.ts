@@ -15,10 +15,15 @@ const socket = new Connection(
   (now) => (phase = now),
 )
 
-/** `connection.phase` is `idle`, `connecting`, `open` or `lost`. */
+let offline = $state(false)
+
+/** `connection.phase` is `idle`, `connecting`, `open` or `lost`; `isOffline` says that the browser knows the reason. */
 export const connection = {
   get phase(): Phase {
     return phase
+  },
+  get isOffline(): boolean {
+    return offline
   },
 }
 
@@ -41,5 +46,12 @@ const wake = (): void => {
   if (document.visibilityState === 'visible') socket.wake()
 }
 document.addEventListener('visibilitychange', wake)
-addEventListener('online', wake)
+addEventListener('online', () => {
+  offline = false
+  wake()
+})
+addEventListener('offline', () => {
+  offline = true
+  socket.offline()
+})
 addEventListener('pageshow', wake)

@@ -1,5 +1,5 @@
 /**
- * The texts of the pages in the reader's language. One language is loaded at a time.
+ * The texts of the pages in the reader's language. One language is loaded at a time; the long texts of some pages come with them.
  *
  * `texts/LANGUAGE/*.json` hold flat keys: `"live.people": {"one": "{n} person", "other": "{n} people"}`. Values are
  * inserted in braces; numbers are formatted for the language. A text that depends on a number takes `n` and has the plural
@@ -25,6 +25,14 @@ const CATALOGUES: Record<Language, () => Promise<{ default: Catalogue }>> = {
   en: () => import('../texts/en'),
 }
 
+/** With the texts of the pages for admins and developers, which are long. */
+const FULL_CATALOGUES: typeof CATALOGUES = {
+  ja: () => import('../texts/full/ja'),
+  ko: () => import('../texts/full/ko'),
+  en: () => import('../texts/full/en'),
+}
+let catalogues = CATALOGUES
+
 let loaded = $state.raw<{ language: Language; catalogue: Catalogue }>({ language: 'ja', catalogue: {} })
 
 /** The language of the page: `language.current`. */
@@ -38,6 +46,13 @@ export const language = {
 export async function loadTexts(): Promise<void> {
   const given = document.documentElement.lang.slice(0, 2)
   await load(isLanguage(given) ? given : 'en')
+}
+
+/** Load the texts that a page needs beyond those of all pages. */
+export async function loadPageTexts(page: string): Promise<void> {
+  if (catalogues === FULL_CATALOGUES || !/^(admin|docs)$/.test(page)) return
+  catalogues = FULL_CATALOGUES
+  await loadTexts()
 }
 
 /** Change the language of the page, and remember it in this browser and in the account of a user. */
@@ -75,7 +90,7 @@ export function intl<O, F>(constructor: new (language: string, options: O) => F,
 }
 
 async function load(wanted: Language): Promise<void> {
-  const catalogue = (await CATALOGUES[wanted]()).default
+  const catalogue = (await catalogues[wanted]()).default
   loaded = { language: wanted, catalogue }
   document.documentElement.lang = wanted
 }

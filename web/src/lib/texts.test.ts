@@ -18,6 +18,7 @@ async function loadLanguage(lang: string): Promise<typeof import('./texts.svelte
   page.documentElement.lang = lang
   const texts = await import('./texts.svelte')
   await texts.loadTexts()
+  await texts.loadPageTexts('admin')
   return { ...texts, ...(await import('./formats')) }
 }
 
@@ -31,6 +32,12 @@ test('a number selects the plural form and is formatted for the language', async
 test('a language without plurals has one form', async () => {
   const { t } = await loadLanguage('ja')
   expect([1, 2].map((n) => t('admin.itemCount', { n }))).toEqual(['1件', '2件'])
+})
+
+test('the texts of a page stay when the language changes', async () => {
+  const { t, setLanguage } = await loadLanguage('en')
+  await setLanguage('ko')
+  expect(t('admin.itemCount', { n: 2 })).toBe('2개')
 })
 
 test('a missing text shows its key, and a missing value its placeholder', async () => {

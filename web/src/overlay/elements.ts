@@ -11,24 +11,42 @@ export function stageTime(): number {
 }
 
 /**
- * A comment as text, never as markup, after its author's name where names are shown and given. Each part is isolated, so
- * that right-to-left text does not reorder its neighbours.
+ * A comment as text, never as markup, after its author's name where names are shown. The host's always has a seal. Each part is
+ * isolated, so that right-to-left text does not reorder its neighbours. The texts are data attributes of the stage.
  */
-export function commentElement(comment: LiveCommentView, className: string, withName: boolean): HTMLElement {
+export function commentElement(comment: LiveCommentView, className: string, withName: boolean, texts: DOMStringMap): HTMLElement {
   const element = paragraph(className)
   element.dataset.comment = comment.commentId
-  if (withName && comment.nickname !== ANONYMOUS) element.append(isolated('name', comment.nickname))
+  if (comment.host) element.append(hostSeal(texts), ' ')
+  const name = withName ? nameOf(comment, texts) : ''
+  if (name) element.append(isolated('name', name), ' ')
   element.append(isolated('content', comment.content))
   return element
 }
 
 /** The pinned comment on a wooden tag at the lower edge; undefined without one. */
-export function pinnedTag(comment: LiveCommentView | undefined): HTMLElement | undefined {
+export function pinnedTag(comment: LiveCommentView | undefined, texts: DOMStringMap): HTMLElement | undefined {
   if (!comment) return undefined
   const tag = document.createElement('div')
   tag.className = 'pinned-tag'
-  tag.append(commentElement(comment, 'pinned', true))
+  tag.append(commentElement(comment, 'pinned', true, texts))
   return tag
+}
+
+/** The name of an author; a number in its place for somebody without one, and nothing beside the seal of the host. */
+function nameOf({ nickname, host, anonymousNumber }: LiveCommentView, texts: DOMStringMap): string {
+  if (nickname !== ANONYMOUS) return nickname
+  return host || !anonymousNumber ? '' : (texts.anonymous ?? '').replace('{n}', String(anonymousNumber))
+}
+
+/** The seal of the host, which screen readers read as a word. */
+function hostSeal(texts: DOMStringMap): HTMLElement {
+  const seal = document.createElement('span')
+  seal.className = 'host-seal'
+  seal.setAttribute('role', 'img')
+  seal.setAttribute('aria-label', texts.host ?? '')
+  seal.textContent = texts.hostSeal ?? ''
+  return seal
 }
 
 /** A QR code of the room, its number, and the address to type it at. */
@@ -36,7 +54,7 @@ export function qrCard(roomId: string, code: string | undefined, publicUrl: stri
   const card = document.createElement('div')
   card.className = 'qr-card'
   const image = document.createElement('img')
-  image.src = `/qr.svg?path=${encodeURIComponent(`/live/${roomId}`)}`
+  image.src = `/qr.svg?path=${encodeURIComponent(code ? `/l/${code}` : `/live/${roomId}`)}`
   image.alt = label
   card.append(image)
   if (!code) return card

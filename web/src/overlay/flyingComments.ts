@@ -133,7 +133,7 @@ export class FlyingComments implements CommentDisplay {
   }
 
   #render(comment: LiveCommentView): HTMLElement {
-    const element = commentElement(comment, 'flight', this.options.names)
+    const element = commentElement(comment, 'flight', this.options.names, this.stage.dataset)
     element.style.fontSize = `${this.options.size}px`
     return element
   }

@@ -1,5 +1,5 @@
 /**
- * The overlay of a live room, for OBS or a second screen, with a transparent background.
+ * The overlay of a live room, for OBS or a second screen, with a transparent background or a colour.
  *
  * Its texts and its room are data attributes of the stage element in the document.
  */
@@ -20,6 +20,7 @@ const roomId = attribute('room')
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)')
 
 let options = parseOptions(new URLSearchParams(location.search))
+if (options.background !== null) document.documentElement.style.backgroundColor = `#${options.background}`
 let display = createDisplay()
 let room: LiveRoomView | undefined
 let pinned: HTMLElement | undefined
@@ -42,7 +43,7 @@ reducedMotion.addEventListener('change', () => {
 
 function showPinned(comment: LiveCommentView | undefined): void {
   pinned?.remove()
-  pinned = pinnedTag(comment)
+  pinned = pinnedTag(comment, stage.dataset)
   if (pinned) foot.append(pinned)
   updateFloor()
 }
@@ -114,4 +115,5 @@ const wake = (): void => {
 }
 document.addEventListener('visibilitychange', wake)
 addEventListener('online', wake)
+addEventListener('offline', () => connection.offline())
 addEventListener('pageshow', wake)

@@ -1,4 +1,7 @@
-/** Display options of the overlay, read from its URL: `?size=40&speed=160&names=1&qr=1`. Keys change them and the URL. */
+/**
+ * Display options of the overlay, read from its URL: `?size=40&speed=160&names=1&qr=1&background=00ff00`. Keys change them and
+ * the URL.
+ */
 
 export interface Options {
   /** Font size in pixels. */
@@ -7,19 +10,23 @@ export interface Options {
   speed: number
   names: boolean
   qr: boolean
+  /** Six hexadecimal digits, such as `00ff00` for a chroma key; null for a transparent background. */
+  background: string | null
 }
 
 const SIZE = { min: 16, max: 96, initial: 40, step: 4 }
 const SPEED = { min: 50, max: 400, initial: 160, step: 20 }
+const COLOUR = /^[0-9a-f]{6}$/
 type Range = typeof SIZE
 
-/** The options of a query. A value that is no number counts as missing; one out of range is clamped. */
+/** The options of a query. A value that is no number or no colour counts as missing; a number out of range is clamped. */
 export function parseOptions(query: URLSearchParams): Options {
   return {
     size: parseNumber(SIZE, query.get('size')),
     speed: parseNumber(SPEED, query.get('speed')),
     names: query.get('names') === '1',
     qr: query.get('qr') === '1',
+    background: parseColour(query.get('background')),
   }
 }
 
@@ -30,6 +37,8 @@ export function toQuery(options: Options, query: URLSearchParams): string {
   next.set('speed', String(options.speed))
   next.set('names', options.names ? '1' : '0')
   next.set('qr', options.qr ? '1' : '0')
+  if (options.background === null) next.delete('background')
+  else next.set('background', options.background)
   return next.toString()
 }
 
@@ -56,6 +65,11 @@ export function applyKey(options: Options, key: string): Options | undefined {
 function parseNumber(range: Range, text: string | null): number {
   const number = text?.trim() ? Number(text) : NaN
   return Number.isFinite(number) ? clamp(range, Math.round(number)) : range.initial
+}
+
+function parseColour(text: string | null): string | null {
+  const digits = text?.toLowerCase() ?? ''
+  return COLOUR.test(digits) ? digits : null
 }
 
 function clamp(range: Range, number: number): number {

@@ -33,6 +33,8 @@ function join(first = snapshot([comment(1), comment(2)])): FakeSocket {
     missing: () => calls.push('missing'),
   })
   const socket = FakeSocket.last.welcome()
+  // A screen is no person in the room.
+  expect(socket.sent.at(-1)).toMatchObject({ t: 'join', observer: true })
   confirmJoin(socket, { at: { epoch: 3, seq: 10 }, snapshot: first })
   calls = []
   return socket

@@ -38,6 +38,7 @@ export class RoomFeed {
   ) {
     // Without `since`, a snapshot has the latest comments only: after a long outage no others are shown.
     this.#subscription = connection.subscribe<LiveSnapshot, LiveEvent, unknown, unknown>(`live/${roomId}`, {
+      observer: true,
       onSnapshot: (snapshot) => this.#replace(snapshot),
       onEvents: (events) => events.forEach((event) => this.#apply(event)),
       onTransient: (events) => events.forEach((event) => this.#apply(event)),

@@ -71,7 +71,7 @@ export class StackedComments implements CommentDisplay {
   }
 
   #show(comment: LiveCommentView): void {
-    const element = commentElement(comment, 'entry', this.options.names)
+    const element = commentElement(comment, 'entry', this.options.names, this.stage.dataset)
     this.#column.append(element)
     const animation = element.animate([{ opacity: 1 }, { opacity: 1, offset: 0.9 }, { opacity: 0 }], SHOWN_MS)
     animation.onfinish = () => element.remove()

@@ -5,6 +5,8 @@
 
 import { tick } from 'svelte'
 import { SvelteURLSearchParams } from 'svelte/reactivity'
+import { isServerUp, reloadWhenReachable } from '../lib/reachable'
+import { loadPageTexts } from '../lib/texts.svelte'
 import { loadPage, matchRoute, type PageComponent, type Params, type Route } from './routes'
 import { followScroll, saveScroll, restoreScroll } from './scroll'
 
@@ -76,6 +78,7 @@ async function openPage(url: URL, options: { scroll: 'top' | 'restore'; first?: 
     return
   }
   Object.assign(open, { path: url.pathname, route, params, component, failed: component === null })
+  if (component === null) void reloadWhenReachable()
   updateQuery(url)
   await tick()
   setScroll(url, options.scroll)
@@ -90,14 +93,11 @@ function setScroll(url: URL, scroll: 'top' | 'restore'): void {
 
 async function loadOrNull(route: Route): Promise<PageComponent | null> {
   try {
-    return await loadPage(route)
+    const [loaded] = await Promise.all([loadPage(route), loadPageTexts(route.page)])
+    return loaded
   } catch {
     return null
   }
-}
-
-async function isServerUp(): Promise<boolean> {
-  return fetch('/healthz', { cache: 'no-store' }).then((answer) => answer.ok, () => false)
 }
 
 function updateQuery(url: URL): void {

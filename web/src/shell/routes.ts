@@ -37,6 +37,11 @@ const MISSING: Route = { path: '', page: 'missing', title: 'shell.title.missing'
 
 const PAGES = import.meta.glob<{ default: PageComponent }>('../pages/*/Page.svelte')
 
+/** True for a system that has a page of its own, and can be entered. */
+export function hasOwnPage(system: SystemName): boolean {
+  return `../pages/${system}/Page.svelte` in PAGES
+}
+
 /** Load the page of a route; a system without a page of its own has the entrance. */
 export async function loadPage(route: Route): Promise<PageComponent> {
   const load = PAGES[`../pages/${route.page}/Page.svelte`] ?? (route.system && PAGES[`../pages/${ENTRANCE}/Page.svelte`])

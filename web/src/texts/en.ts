@@ -1,3 +1,3 @@
 import { merge, type Catalogue } from './catalogue'
 
-export default merge(import.meta.glob<Catalogue>('./en/*.json', { eager: true, import: 'default' }))
+export default merge(import.meta.glob<Catalogue>(['./en/*.json', '!./en/{admin,docs}.json'], { eager: true, import: 'default' }))

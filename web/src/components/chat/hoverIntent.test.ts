@@ -5,12 +5,14 @@ let reported: boolean[]
 let rows: EventTarget
 let stop: () => void
 
-beforeEach(() => {
+beforeEach(async () => {
   vi.useFakeTimers()
   vi.stubGlobal('Element', Button)
   reported = []
   rows = new EventTarget()
   stop = hoverIntent((on) => reported.push(on))(rows as HTMLElement)
+  // Pointer events are listened to from the next microtask on.
+  await Promise.resolve()
 })
 afterEach(() => {
   stop()

@@ -1,5 +1,7 @@
 /** Detects that the reader is about to press something in an element, by pointer, touch or keyboard. */
 
+import { on } from 'svelte/events'
+
 /** A mouse that does not move for this long counts as idle. */
 const IDLE_MS = 8_000
 
@@ -31,10 +33,11 @@ export function hoverIntent(onchange: (on: boolean) => void): (element: HTMLElem
       focusin: ({ target }) => update({ isFocused: target instanceof Element && target.matches(':focus-visible:not([role=log])') }),
       focusout: () => update({ isFocused: false }),
     }
-    for (const [name, listener] of Object.entries(listeners)) element.addEventListener(name, listener)
+    // Removing the focused row dispatches focusout in the middle of an update, where no state may change; `on` leaves that context.
+    const removals = Object.entries(listeners).map(([name, listener]) => on(element, name, listener))
     return () => {
       clearTimeout(timer)
-      for (const [name, listener] of Object.entries(listeners)) element.removeEventListener(name, listener)
+      for (const remove of removals) remove()
     }
   }
 }

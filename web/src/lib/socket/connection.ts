@@ -2,7 +2,8 @@
  * All topics of a page over one transport, which is reopened whenever it is lost.
  *
  * It opens with the first topic and closes some time after the last one is left. A lost transport is reopened after a
- * jittered delay, or at once when the page becomes visible or the machine is online again. Commands are never repeated:
+ * jittered delay, or at once when the page becomes visible or the machine is online again; a machine that goes offline loses
+ * it at once. Commands are never repeated:
  * a command without a reply rejects with `NoReply`.
  */
 
@@ -71,6 +72,11 @@ export class Connection implements TopicConnection {
     if (this.#retryTimer !== undefined) this.#open()
   }
 
+  /** The browser says that the machine is offline. A socket would notice only after heartbeats are missing. */
+  offline(): void {
+    if (this.#transport) this.#drop()
+  }
+
   /** Reconnect under another identity, after signing in or out: every topic starts with a snapshot. */
   reconnect(): void {
     for (const topic of this.#topics.values()) topic.position = undefined
@@ -82,8 +88,9 @@ export class Connection implements TopicConnection {
   sendJoin(topic: Topic): number {
     const id = this.#nextId++
     const since = topic.handlers.since?.()
+    const { observer } = topic.handlers
     const at = topic.position
-    this.#transport?.send({ t: 'join', id, to: topic.name, ...(at && { at }), ...(since !== undefined && { since }) })
+    this.#transport?.send({ t: 'join', id, to: topic.name, ...(at && { at }), ...(since !== undefined && { since }), ...(observer && { observer }) })
     return id
   }
 

@@ -35,7 +35,7 @@ export class FakeSocket {
 
   // The server's side
 
-  welcome(now = Date.now(), beat = 20_000): this {
+  welcome(now = Date.now(), beat = 4_000): this {
     this.readyState = FakeSocket.OPEN
     this.deliver({ t: 'welcome', now, beat })
     return this

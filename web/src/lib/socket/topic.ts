@@ -24,6 +24,8 @@ export interface Handlers<S = unknown, E = unknown> {
   onReady?: (ready: boolean) => void
   /** The topic ended, or this reader may not join it. */
   onEnded?: (error: Problem) => void
+  /** The page only shows the room: it is not counted among the people there, and sends no commands. */
+  observer?: boolean
   /** The system's name for the last item that the page has. */
   since?: () => string | undefined
 }

@@ -1,7 +1,7 @@
 /**
  * One WebSocket from opening to loss, the server's clock, and the delay before the next attempt.
  *
- * A server that is silent for two and a half heartbeats counts as lost, whatever the state of the socket.
+ * A server that is silent for two heartbeats counts as lost, whatever the state of the socket: after eight seconds.
  */
 
 import type { ClientMessage, ServerMessage } from '../../generated'
@@ -15,7 +15,7 @@ export interface TransportHandlers {
 }
 
 const OPEN_TIMEOUT_MS = 10_000
-const LOST_AFTER_BEATS = 2.5
+const LOST_AFTER_BEATS = 2
 const OVERDUE_AFTER_BEATS = 1.25
 
 export class Transport {

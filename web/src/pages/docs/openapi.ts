@@ -88,11 +88,12 @@ export function byTag(spec: Spec): [string, Operation[]][] {
   return [...groups].filter(([, operations]) => operations.length > 0)
 }
 
-/** The operations that contain every word of a search. */
-export function filterOperations(operations: Operation[], query: string): Operation[] {
+/** The operations that contain every word of a search, in English or as they are shown. */
+export function filterOperations(operations: Operation[], query: string, shown: (text: string | undefined) => string): Operation[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   return operations.filter((operation) => {
-    const text = [operation.method, operation.path, operation.id, operation.summary, operation.description].join(' ').toLowerCase()
+    const { method, path, id, summary, description } = operation
+    const text = [method, path, id, summary, description, shown(summary), shown(description)].join(' ').toLowerCase()
     return words.every((word) => text.includes(word))
   })
 }

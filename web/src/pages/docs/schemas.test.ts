@@ -3,6 +3,7 @@ import { snippetFor } from './snippets'
 import { byTag, filterOperations, type Spec } from './openapi'
 import { exampleOf, fieldLines, typeOf } from './schemas'
 
+const asIs = (text = ''): string => text
 const spec: Spec = {
   info: { title: 'Table', version: '1' },
   tags: [{ name: 'live' }, { name: 'kifu' }, { name: 'accounts' }],
@@ -53,12 +54,13 @@ test('operations are grouped by tag, without empty tags', () => {
 
 test('a search needs every word to occur', () => {
   const all = byTag(spec).flatMap(([, operations]) => operations)
-  expect(filterOperations(all, 'GET room').map(({ id }) => id)).toEqual(['one_room'])
-  expect(filterOperations(all, 'get keys')).toEqual([])
+  expect(filterOperations(all, 'GET room', asIs).map(({ id }) => id)).toEqual(['one_room'])
+  expect(filterOperations(all, 'get keys', asIs)).toEqual([])
+  expect(filterOperations(all, '部屋', () => '一つの部屋')).toEqual(all)
 })
 
 function snippetOf(id: string, security?: Spec['security']): ReturnType<typeof snippetFor> {
-  const [operation] = filterOperations(byTag(spec).flatMap(([, all]) => all), id)
+  const [operation] = filterOperations(byTag(spec).flatMap(([, all]) => all), id, asIs)
   return snippetFor(spec, { ...operation!, security }, 'http://table')
 }
 

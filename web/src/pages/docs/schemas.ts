@@ -7,6 +7,8 @@ export interface FieldLine {
   name: string
   type: string
   optional: boolean
+  /** Where a parameter is, in words. */
+  place?: string
   description: string
 }
 

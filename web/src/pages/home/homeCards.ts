@@ -1,7 +1,12 @@
-/** The home cards of the systems, found in `pages/NAME/HomeCard.svelte`: an object on the table, and a summary of its state. */
+/**
+ * What the systems show on the home page: `pages/NAME/HomeCard.svelte` is an object on the table with a summary of its state,
+ * `pages/NAME/HomeEntry.svelte` a form above the table.
+ */
 
 import type { Component } from 'svelte'
 import type { HomeState, SystemName } from '../../generated'
+import { t } from '../../lib/texts.svelte'
+import { hasOwnPage } from '../../shell/routes'
 
 export interface HomeSummary {
   text: string
@@ -9,8 +14,6 @@ export interface HomeSummary {
   endsAt?: number
   /** Short texts below; each stays on one line. */
   details?: string[]
-  /** What the system's entrance page lists. */
-  list?: { items: string[]; isRanked: boolean }
 }
 
 interface HomeCard {
@@ -20,13 +23,22 @@ interface HomeCard {
 
 const CARDS = import.meta.glob<HomeCard>('../*/HomeCard.svelte', { eager: true })
 
+const ENTRIES = import.meta.glob<{ default: Component }>('../*/HomeEntry.svelte')
+
+/** Load the forms by which visitors get to where they are expected, such as the number of a room. */
+export async function loadHomeEntries(): Promise<Component[]> {
+  const modules = await Promise.all(Object.values(ENTRIES).map((load) => load()))
+  return modules.map((module) => module.default)
+}
+
 /** The object of a system; undefined for a system without a home card. */
 export function homeObject(name: string): Component | undefined {
   return cardOf(name)?.default
 }
 
-/** The summary of a system; undefined while its state is unknown. */
+/** The summary of a system; undefined while its state is unknown. One that cannot be entered yet says so. */
 export function homeSummary(name: SystemName, state: HomeState | null): HomeSummary | undefined {
+  if (!hasOwnPage(name)) return { text: t('home.soon') }
   const ownState = state?.[name]
   return ownState ? cardOf(name)?.summarize(ownState as never) : undefined
 }

@@ -2,6 +2,7 @@
 
 import type { HomeState } from '../../generated'
 import { call } from '../../lib/api'
+import { isUnreachable, whenReachable } from '../../lib/reachable'
 import { joinTopic } from '../../lib/socket.svelte'
 
 /** On a busy evening the state changes many times a second. */
@@ -31,9 +32,10 @@ export class HomeStore {
     try {
       this.state = await call('GET /api/home')
       this.failed = false
-    } catch {
+    } catch (error) {
       // A known state stays on the page.
       this.failed = this.state === null
+      if (this.failed && isUnreachable(error)) void whenReachable().then(() => (this.#stopped ? undefined : this.load()))
     }
   }
 

@@ -8,24 +8,28 @@ import { has, t } from '../../lib/texts.svelte'
 /** The nickname that the server stores for a comment without one. */
 export const ANONYMOUS = 'Anonymous'
 
-/** The author of a comment; an anonymous one is named in the reader's language. */
-export function authorName(comment: Pick<LiveCommentView, 'nickname'>): string {
-  return comment.nickname === ANONYMOUS ? t('live.anonymous') : comment.nickname
+export type Author = Pick<LiveCommentView, 'nickname' | 'host' | 'anonymousNumber'>
+
+export function isAnonymous(author: Author): boolean {
+  return author.nickname === ANONYMOUS
+}
+
+/** The author of a comment. Somebody without a nickname has a number, in the reader's language. */
+export function authorName(author: Author): string {
+  if (!isAnonymous(author)) return author.nickname
+  if (author.host) return t('live.host')
+  return author.anonymousNumber ? t('live.anonymousNumber', { n: author.anonymousNumber }) : t('live.anonymous')
+}
+
+/** The author as screen readers announce a new comment, with the word for the host. */
+export function spokenAuthor(author: Author): string {
+  return author.host && !isAnonymous(author) ? `${authorName(author)} (${t('live.host')})` : authorName(author)
 }
 
 /** The sentence for an error of a room; codes that only live rooms have are in `live.refused`. */
 export function roomErrorText(error: unknown): string {
   const key = `live.refused.${errorCode(error)}`
   return has(key) ? t(key) : errorText(error)
-}
-
-/**
- * The language of a comment by its script, for the shape of kanji and for line breaks; undefined where the page's language
- * fits.
- */
-export function languageOf(text: string): 'ja' | 'ko' | undefined {
-  if (/[\u3041-\u30ff]/.test(text)) return 'ja'
-  return /[\uac00-\ud7a3]/.test(text) ? 'ko' : undefined
 }
 
 /** The times of day to show, by `seq`: only the first comment of each minute has one. */

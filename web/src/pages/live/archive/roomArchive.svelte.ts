@@ -2,6 +2,7 @@
 
 import type { LiveCommentView, LiveEvent, LiveLogView, LiveQuestion, LiveTimeline } from '../../../generated'
 import { call } from '../../../lib/api'
+import { isUnreachable, whenReachable } from '../../../lib/reachable'
 import type { LiveRoom } from '../room/room.svelte'
 import { CommentStatus } from '../room/commentStatus.svelte'
 import { WindowedList, type CommentPage, type CommentSource } from './windowedList.svelte'
@@ -77,6 +78,7 @@ export class RoomArchive {
       this.timeline = timeline
     } catch (error) {
       this.error = error
+      if (isUnreachable(error)) void whenReachable().then(() => (this.error === error ? this.load() : undefined))
     }
   }
 

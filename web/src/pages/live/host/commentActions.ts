@@ -2,6 +2,7 @@
 
 import type { LiveCommentView } from '../../../generated'
 import { t } from '../../../lib/texts.svelte'
+import type { IconName } from '../audience/Icon.svelte'
 import type { LiveRoom } from '../room/room.svelte'
 import type { HostModeration, ModerationAction } from './moderation.svelte'
 
@@ -9,8 +10,9 @@ export interface CommentAction {
   name: 'pin' | 'answer' | 'hide' | 'delete' | 'block'
   label: string
   command: ModerationAction
-  /** The key that runs it while the focus is on the comment; actions with a key show in the row. */
+  /** The key that runs it while the focus is on the comment; actions with a key show in the row, as an icon. */
   key?: string
+  icon?: IconName
   /** It needs a confirmation. */
   irreversible?: boolean
 }
@@ -25,9 +27,9 @@ export function actionsFor(room: CommentMarks, moderation: HostModeration, comme
   const pinned = room.pinned.some((pin) => pin.commentId === commentId)
   const blocked = moderation.isBlocked(comment)
   const actions: CommentAction[] = [
-    { name: 'pin', key: 'p', label: t(pinned ? 'livehost.unpin' : 'livehost.pin'), command: { k: 'mark', commentId, mark: 'PINNED', on: !pinned } },
-    { name: 'answer', key: 'a', label: t(answered ? 'livehost.reask' : 'livehost.answer'), command: { k: 'mark', commentId, mark: 'ANSWERED', on: !answered } },
-    { name: 'hide', key: 'h', label: t(hidden ? 'livehost.show' : 'livehost.hide'), command: { k: 'mark', commentId, mark: 'HIDDEN', on: !hidden } },
+    { name: 'pin', key: 'p', icon: pinned ? 'unpin' : 'pin', label: t(pinned ? 'livehost.unpin' : 'livehost.pin'), command: { k: 'mark', commentId, mark: 'PINNED', on: !pinned } },
+    { name: 'answer', key: 'a', icon: answered ? 'reask' : 'answer', label: t(answered ? 'livehost.reask' : 'livehost.answer'), command: { k: 'mark', commentId, mark: 'ANSWERED', on: !answered } },
+    { name: 'hide', key: 'h', icon: hidden ? 'show' : 'hide', label: t(hidden ? 'livehost.show' : 'livehost.hide'), command: { k: 'mark', commentId, mark: 'HIDDEN', on: !hidden } },
     { name: 'block', label: t(blocked ? 'livehost.unblock' : 'livehost.block'), command: { k: 'block_sender', commentId, on: !blocked } },
     { name: 'delete', label: t('livehost.delete'), command: { k: 'delete', commentId }, irreversible: true },
   ]

@@ -37,15 +37,17 @@ test('the top view has the most upvoted first, answered ones last, and no hidden
 
 test('the URL of the overlay has only the settings that are not default', () => {
   expect(overlayPath('A', DEFAULTS)).toBe('/live/A/overlay')
-  expect(overlayPath('A', { size: 64, speed: 200, names: true, qr: true })).toBe('/live/A/overlay?size=64&speed=200&names=1&qr=1')
+  expect(overlayPath('A', { ...DEFAULTS, size: 64, speed: 200, names: true, qr: true })).toBe('/live/A/overlay?size=64&speed=200&names=1&qr=1')
+  expect(overlayPath('A', { ...DEFAULTS, isTransparent: false, colour: '#00ff7f' })).toBe('/live/A/overlay?background=00ff7f')
   expect(overlayPath('A', { ...DEFAULTS, qr: true }, 'ko')).toBe('/live/A/overlay?lang=ko&qr=1')
 })
 
 test('settings are stored, and invalid ones are the default', () => {
   expect(loadSettings()).toEqual(DEFAULTS)
-  saveSettings({ ...DEFAULTS, size: 96, qr: true })
-  expect(loadSettings()).toEqual({ ...DEFAULTS, size: 96, qr: true })
-  for (const invalid of ['{"size":4000,"speed":"fast","names":1}', 'null', '{', '[]']) {
+  const chosen = { ...DEFAULTS, size: 96, qr: true, isTransparent: false, colour: '#123abc' }
+  saveSettings(chosen)
+  expect(loadSettings()).toEqual(chosen)
+  for (const invalid of ['{"size":4000,"speed":"fast","names":1,"isTransparent":0,"colour":"red"}', 'null', '{', '[]']) {
     stored.set('zataku.overlay', invalid)
     expect(loadSettings(), invalid).toEqual(DEFAULTS)
   }

@@ -136,8 +136,8 @@ export class HostModeration {
       case 'UNBLOCK_WORD':
         return { words: words.filter((word) => word !== subject) }
       case 'BLOCK_SENDER': {
-        const nickname = this.#find(subject)?.nickname
-        return { senders: [...without(senders, subject), { commentId: subject, at, about, nickname }] }
+        const { nickname, anonymousNumber } = this.#find(subject) ?? {}
+        return { senders: [...without(senders, subject), { commentId: subject, at, about, nickname, anonymousNumber }] }
       }
       case 'UNBLOCK_SENDER':
         // The sender may have been blocked for another comment.

@@ -7,12 +7,16 @@ export interface OverlaySettings {
   speed: number
   names: boolean
   qr: boolean
+  isTransparent: boolean
+  /** The background that is not transparent, as `#rrggbb`. */
+  colour: string
 }
 
 export const SIZES = { min: 16, max: 96, step: 4 }
 export const SPEEDS = { min: 50, max: 400, step: 10 }
-export const DEFAULTS: OverlaySettings = { size: 40, speed: 160, names: false, qr: false }
+export const DEFAULTS: OverlaySettings = { size: 40, speed: 160, names: false, qr: false, isTransparent: true, colour: '#00b140' }
 
+const COLOUR = /^#[0-9a-f]{6}$/
 const KEY = 'zataku.overlay'
 
 /** The path of a room's overlay; default settings are left out. OBS keeps no cookies, so its URL names the language. */
@@ -23,6 +27,7 @@ export function overlayPath(roomId: string, settings: OverlaySettings, language?
   if (settings.speed !== DEFAULTS.speed) query.set('speed', String(settings.speed))
   if (settings.names) query.set('names', '1')
   if (settings.qr) query.set('qr', '1')
+  if (!settings.isTransparent) query.set('background', settings.colour.slice(1))
   const path = `/live/${encodeURIComponent(roomId)}/overlay`
   return query.size ? `${path}?${query}` : path
 }
@@ -36,6 +41,8 @@ export function loadSettings(): OverlaySettings {
       speed: inRange(stored?.speed, SPEEDS) ?? DEFAULTS.speed,
       names: stored?.names === true,
       qr: stored?.qr === true,
+      isTransparent: stored?.isTransparent !== false,
+      colour: typeof stored?.colour === 'string' && COLOUR.test(stored.colour) ? stored.colour : DEFAULTS.colour,
     }
   } catch {
     return { ...DEFAULTS }

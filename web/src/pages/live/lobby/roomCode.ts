@@ -3,14 +3,20 @@
 import type { LiveRoomView } from '../../../generated'
 import { call } from '../../../lib/api'
 
-export const CODE_DIGITS = 6
+const FORM = /^[0-9]{6}$/
+const SHORT_ADDRESS = /\/l\/([0-9]{6})\/?$/
 
-/** The digits of a typed number: full-width digits, spaces and hyphens are accepted. */
-export function parseRoomCode(typed: string): string {
-  return typed.normalize('NFKC').replace(/\D/g, '')
+/**
+ * The number that was typed: full-width digits, spaces and hyphens are accepted, and the short address of a room. Undefined
+ * for what is no room number.
+ */
+export function parseRoomCode(typed: string): string | undefined {
+  const text = typed.normalize('NFKC').trim()
+  const code = SHORT_ADDRESS.exec(text)?.[1] ?? text.replace(/[\s\p{Dash}]/gu, '')
+  return FORM.test(code) ? code : undefined
 }
 
-/** The open rooms with this number; more than one on a rare collision. */
+/** The open rooms with this number, more than one on a rare collision, or the one that had it last and has ended. */
 export async function findRooms(code: string, signal?: AbortSignal): Promise<LiveRoomView[]> {
   return (await call('GET /api/live/codes/{code}', { path: { code }, signal })).rooms
 }

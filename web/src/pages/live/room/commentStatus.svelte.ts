@@ -36,12 +36,9 @@ export class CommentStatus {
       else if (event.k === 'unpinned') this.#pins = this.#pinsWithout(event.commentId)
     }
     const upvotes = events.filter((event) => event.k === 'upvoted')
-    if (upvotes.length) this.votes = new Map([...this.votes, ...upvotes.map((event) => [event.commentId, event.votes] as const)])
-  }
-
-  /** Set the votes from the reply to an upvote, which may arrive after a later event. */
-  raiseVotes(commentId: string, votes: number): void {
-    if (votes > (this.votes.get(commentId) ?? 0)) this.votes = new Map([...this.votes, [commentId, votes]])
+    if (!upvotes.length) return
+    const votes = new Map([...this.votes, ...upvotes.map((event) => [event.commentId, event.votes] as const)])
+    this.votes = new Map([...votes].filter(([, count]) => count > 0))
   }
 
   addReactions(more: LiveReacted): void {

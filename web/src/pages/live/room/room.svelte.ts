@@ -5,6 +5,7 @@ import type {
 } from '../../../generated'
 import { call } from '../../../lib/api'
 import { errorCode, isNotFound } from '../../../lib/errorText'
+import { isUnreachable, whenReachable } from '../../../lib/reachable'
 import { joinTopic, NoReply, serverNow, type Subscription } from '../../../lib/socket.svelte'
 import { retryDelay } from '../../../lib/socket/transport'
 import { CommentCache } from './commentCache.svelte'
@@ -113,7 +114,7 @@ export class LiveRoom {
 
   // Actions of the reader
 
-  /** Load the room, and join it if it is open. */
+  /** Load the room, and join it if it is open. Without a connection that is done once there is one. */
   async enter(): Promise<void> {
     this.state = 'loading'
     this.error = null
@@ -122,6 +123,7 @@ export class LiveRoom {
     } catch (error) {
       this.error = error
       this.state = isNotFound(error) ? 'missing' : 'failed'
+      void this.#enterWhenReachable(error)
       return
     }
     if (this.#left) return
@@ -156,16 +158,15 @@ export class LiveRoom {
     }
   }
 
-  /** Upvote a comment. It counts once, however often it is called. */
-  async upvote(commentId: string): Promise<void> {
-    if (this.upvoted.has(commentId)) return
-    this.#setUpvoted(commentId, true)
+  /** Upvote a comment, or take the upvote back. It counts once, however often it is called; an event has the new number. */
+  async upvote(commentId: string, on = true): Promise<void> {
+    if (this.upvoted.has(commentId) === on) return
+    this.#setUpvoted(commentId, on)
     try {
-      const reply = await this.#execute({ k: 'upvote', commentId })
-      if ('votes' in reply) this.#status.raiseVotes(commentId, reply.votes)
+      await this.#execute({ k: 'upvote', commentId, on })
     } catch (error) {
-      if (errorCode(error) === 'already_upvoted') return
-      this.#setUpvoted(commentId, false)
+      if (errorCode(error) === (on ? 'already_upvoted' : 'not_upvoted')) return
+      this.#setUpvoted(commentId, !on)
       throw error
     }
   }
@@ -263,7 +264,15 @@ export class LiveRoom {
       // Loaded comments stay readable; an empty list would look as if there had been none.
       this.error = error
       this.state = this.comments.length ? 'closed' : 'failed'
+      void this.#enterWhenReachable(error)
     }
+  }
+
+  /** Enter again after a failure, once there is a connection. */
+  async #enterWhenReachable(error: unknown): Promise<void> {
+    if (!isUnreachable(error)) return
+    await whenReachable()
+    if (!this.#left && this.state === 'failed') await this.enter()
   }
 
   /** Load the time of closing, unless an event had it. A failure is ignored: the comments are readable without it. */

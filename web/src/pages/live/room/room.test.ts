@@ -135,7 +135,7 @@ test('pins are in order, latest first, and follow the host’s actions', async (
   expect(room.info).toMatchObject({ paused: true, slowModeSeconds: 5, mine: false })
 })
 
-test('an upvote counts once, is remembered by this browser, and never counts backwards', async () => {
+test('an upvote counts once and is remembered by this browser; the number is that of the room', async () => {
   const room = await enter()
   const socket = confirmJoin([comment(1)], { standing: { votes: { 'id-1': 3 } } })
   const done = room.upvote('id-1')
@@ -146,6 +146,25 @@ test('an upvote counts once, is remembered by this browser, and never counts bac
   await done
   expect(room.votes.get('id-1')).toBe(5)
   expect([...(await enter()).upvoted]).toEqual(['id-1'])
+})
+
+test('an upvote can be taken back, and a comment without one has no number', async () => {
+  const room = await enter()
+  const socket = confirmJoin([comment(1)])
+  const given = room.upvote('id-1')
+  deliverEvents(socket, 0, { k: 'upvoted', commentId: 'id-1', votes: 1 })
+  reply(socket, { k: 'upvoted', commentId: 'id-1', votes: 1 })
+  await given
+  const takenBack = room.upvote('id-1', false)
+  expect([...room.upvoted]).toEqual([])
+  deliverEvents(socket, 1, { k: 'upvoted', commentId: 'id-1', votes: 0 })
+  reply(socket, { k: 'upvoted', commentId: 'id-1', votes: 0 })
+  await takenBack
+  expect([...room.votes]).toEqual([])
+  const again = room.upvote('id-1')
+  reject(socket, 'own_upvote')
+  await expect(again).rejects.toMatchObject({ code: 'own_upvote' })
+  expect([...room.upvoted]).toEqual([])
 })
 
 test('a repeated upvote counts as given, and a refused one can be tried again', async () => {
@@ -237,6 +256,20 @@ test('a closed room whose comments cannot be fetched does not claim that there w
   const room = new LiveRoom('A')
   await room.enter()
   expect(room.state).toBe('failed')
+})
+
+test.each(['OPEN', 'CLOSED'] as const)('a room of status %s that could not be reached is entered when the server answers', async (status) => {
+  const { LiveRoom } = await import('./room.svelte')
+  const room = new LiveRoom('A')
+  responses['/api/live/rooms/A'] = [OFFLINE, { ...ROOM, status }]
+  responses['/healthz'] = [OFFLINE, {}]
+  responses['/api/live/rooms/A/standing'] = [{}]
+  responses['/api/live/rooms/A/comments?before=999999999999'] = [{ comments: [comment(1)], more: false }]
+  await room.enter()
+  expect(room.state).toBe('failed')
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(requested.filter((url) => url === '/healthz')).toHaveLength(2)
+  expect(room.state).toBe(status === 'OPEN' ? 'loading' : 'closed')
 })
 
 test('a missing room and an unreachable one have different states', async () => {

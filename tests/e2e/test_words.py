@@ -1,0 +1,98 @@
+"""Lines break between words: no word that has room on a line of its own is broken, in English and in Korean."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.e2e.browser import PAGES, Visitor
+from tests.e2e.overlay_page import Room
+from tests.e2e.server_process import ServerProcess, start_embedded_server
+
+SCREEN = {"width": 320, "height": 640}
+COMMENTS = (
+    "Incomprehensibilities notwithstanding, where do internationalization responsibilities actually get decided?",
+    "국제화에 대한 책임은 도대체 어디에서 결정되는지 자세하게 설명해 주실 수 있으신가요?",
+    "w" * 300,
+)
+
+NICKNAMES = ("Maximiliana", "막시밀리아나 로젠베르크", "Maximiliana")
+
+# Run in the page: the words that are on two lines although the box around them has room for them on one.
+BROKEN_WORDS = """
+() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+  const broken = []
+  // The text up to the next space, where Korean breaks lines; English also after a hyphen or a slash.
+  const units = (text) => [...text.matchAll(/[^\\s\\-\\/–—·…,.:?=&_{}()'"“”]+/g)]
+  const blockOf = (element) => {
+    while (getComputedStyle(element).display.startsWith('inline')) element = element.parentElement
+    return element
+  }
+  while (walker.nextNode()) {
+    const node = walker.currentNode
+    const element = node.parentElement
+    if (!element.checkVisibility() || element.closest('script, style, pre, code, .visually-hidden, .link')) continue
+    const style = getComputedStyle(blockOf(element))
+    const room = blockOf(element).clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight)
+    for (const unit of units(node.data)) {
+      if (/[\\u3041-\\u30ff\\u4e00-\\u9fff]/.test(unit[0])) continue
+      const range = document.createRange()
+      range.setStart(node, unit.index)
+      range.setEnd(node, unit.index + unit[0].length)
+      const lines = [...range.getClientRects()].filter((box) => box.width > 0)
+      const width = lines.reduce((sum, box) => sum + box.width, 0)
+      if (new Set(lines.map((box) => Math.round(box.top))).size > 1 && width <= room) broken.push(unit[0])
+    }
+  }
+  return broken
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    """A server whose clock can be advanced, so that no test waits for a rate limit."""
+    server = start_embedded_server(tmp_path_factory.mktemp("words"))
+    yield server
+    assert server.close() == 0
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_no_word_is_broken_that_fits_a_line_of_a_phone(browser: Browser, server: ServerProcess, language: str) -> None:
+    room = Room(server, "국제화에 대한 책임을 다 같이 이야기하는 자리")
+    for text, nickname in zip(COMMENTS, NICKNAMES, strict=True):
+        room.mark(room.post_comment(text, nickname), "PINNED")
+    visitor = Visitor(browser, server.url, screen=SCREEN, language=language)
+    page = visitor.page
+    broken: dict[str, list[str]] = {}
+
+    def check(view: str) -> None:
+        if words := page.evaluate(BROKEN_WORDS):
+            broken[view] = words
+
+    for path in PAGES:
+        visitor.open(path)
+        expect(page.locator(".loading:not(.side *)")).to_have_count(0)
+        check(path)
+    visitor.open(f"/live/{room.view['roomId']}")
+    expect(page.locator(".comment")).to_have_count(len(COMMENTS))
+    check("the audience")
+    visitor.context.add_cookies(
+        [
+            {"name": c.name, "value": c.value or "", "url": server.url}
+            for c in room.host.cookies.jar
+            if c.name != "zataku_language"
+        ]
+    )
+    visitor.open(f"/live/{room.view['roomId']}")
+    page.locator("header .holder > .button").last.click()
+    expect(page.locator(".host")).to_be_visible()
+    check("the host")
+    room.end()
+    visitor.open(f"/live/{room.view['roomId']}")
+    expect(page.locator(".row[data-seq]")).to_have_count(len(COMMENTS))
+    check("after the close")
+    visitor.close()
+    room.close()
+    assert broken == {}
