@@ -6,6 +6,9 @@ PORT   ?= 8000
 DATA   ?= data
 # One more than the cores of a small machine: many tests wait for a browser or another process.
 WORKERS ?= 3
+# How long the two open-ended tests run.
+CALLS  ?= 10000
+ROUNDS ?= 1000
 
 VENV := .venv
 BIN  := $(VENV)/bin
@@ -28,7 +31,7 @@ SYSTEM_NEEDS := chromium:chromium redis-server:redis-server
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup system serve test check fmt designs types lock peers web bench bench-store bench-layout bench-realtime bench-live clean
+.PHONY: help setup system serve test check fmt designs types lock peers web twins crash bench bench-store bench-layout bench-realtime bench-live attack clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +73,12 @@ web: $(WEB_STAMP) ## Build the web pages
 
 peers: $(PEERS_STAMP) ## Install the programs that tests and benchmarks measure against
 
+twins: $(DEV_STAMP) $(PEERS_STAMP) ## Make CALLS random calls on the embedded store and dynoxide, and print what differs
+	$(BIN)/python -m tests.table.differential --calls $(CALLS) $(if $(SEED),--seed $(SEED))
+
+crash: $(DEV_STAMP) ## Kill a writer of the embedded store ROUNDS times, and print what was lost
+	$(BIN)/python -m tests.table.embedded.crash --rounds $(ROUNDS) $(if $(SEED),--seed $(SEED))
+
 bench: bench-store bench-layout bench-realtime bench-live ## Run every benchmark
 
 bench-store: $(DEV_STAMP) $(PEERS_STAMP) ## Measure the embedded store beside raw apsw and dynoxide
@@ -83,6 +92,9 @@ bench-realtime: $(DEV_STAMP) ## Measure messages to 2,000 sockets beside a plain
 
 bench-live: $(DEV_STAMP) ## Measure comments to 5,000 sockets in one room beside a plain broadcast loop
 	$(BIN)/python -m bench.live
+
+attack: $(DEV_STAMP) ## Attack a fresh server while an audience of 200 measures how long it waits
+	$(BIN)/python -m bench.attack
 
 clean: ## Remove the set-up and every cache; your data stays
 	rm -rf $(VENV) peers/node_modules web/node_modules src/zataku/server/web build dist .hypothesis .pytest_cache .ruff_cache .import_linter_cache

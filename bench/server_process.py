@@ -1,5 +1,6 @@
 """A measured server in its own process on loopback, and plain sockets connected to it."""
 
+import os
 import random
 import resource
 import socket
@@ -28,13 +29,19 @@ class ServerProcess:
 
     def __init__(self, name: str, command: Sequence[str], port: int, *, log: Path | None = None) -> None:
         self.name, self.port = name, port
+        self.environment: dict[str, str] = {}
+        """Variables of the server beside those of this process."""
         self._command, self._log = command, log
 
     def start(self) -> None:
         """Start the server and wait until it accepts sockets. Its log is written to standard error or to a file."""
         with nullcontext() if self._log is None else self._log.open("wb") as log:
             self._server = subprocess.Popen(
-                self._command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                env=os.environ | self.environment,
             )
         self._process = psutil.Process(self._server.pid)
         deadline = time.monotonic() + _START_SECONDS
@@ -61,6 +68,11 @@ class ServerProcess:
         reader = socket.create_connection(("127.0.0.1", self.port), timeout=10, source_address=(source, 0))
         reader.sendall(REQUEST)
         return reader, read_until(reader, b"\r\n\r\n").partition(b"\r\n\r\n")[2]
+
+    @property
+    def pid(self) -> int:
+        """The id of the running process."""
+        return self._server.pid
 
     def cpu(self) -> float:
         """Seconds of processor time that the server has used."""

@@ -11,7 +11,7 @@ import msgspec
 
 from bench.live.clients import MAX_POLL_EVENTS, Audience
 from bench.live.frames import UnexpectedMessage
-from bench.live.servers import MeasuredServer
+from bench.live.servers import LoopLags, MeasuredServer
 from bench.server_process import print_progress
 
 _POLL_SECONDS = 0.0004
@@ -38,6 +38,7 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     """Share of one processor for the duration of the round."""
     late: float
     """The longest delay in seconds with which the load posted a comment."""
+    loop_lags: LoopLags
 
     @property
     def fell_behind(self) -> bool:
@@ -69,7 +70,7 @@ class Room:
         self.warm_up()
         server, delivery_order, count = self.server, self.audience.delivery_order, math.ceil(rate * seconds)
         first, reached, refused = self.posted, len(delivery_order.reached), len(self.audience.refused)
-        units, cpu, own = server.units(), server.cpu(), time.process_time()
+        units, lags, cpu, own = server.units(), server.loop_lags(), server.cpu(), time.process_time()
         gc.collect()
         gc.disable()
         began = perf_counter()
@@ -90,6 +91,7 @@ class Room:
             server_share=shares[0],
             load_share=shares[1],
             late=late,
+            loop_lags=server.loop_lags().since(lags),
         )
 
     def warm_up(self) -> None:

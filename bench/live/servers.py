@@ -1,12 +1,14 @@
 """The measured servers: ours as a host starts it, and a plain loop that stores nothing."""
 
 import sys
+from collections.abc import Iterator, Mapping
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
 
 from bench.live import comments
 from bench.server_process import ServerProcess, free_port
@@ -28,6 +30,21 @@ class Units(msgspec.Struct, frozen=True):
     writes: float = 0
 
 
+class LoopLags(msgspec.Struct, frozen=True):
+    """How often the event loop was late, by the milliseconds that it was late at most; each includes the smaller."""
+
+    counts: Mapping[float, float] = {}
+
+    def since(self, before: "LoopLags") -> "LoopLags":
+        """The lags after an earlier reading."""
+        return LoopLags({bound: count - before.counts[bound] for bound, count in self.counts.items()})
+
+    def within(self, share: float) -> float:
+        """The smallest bound that this share of the lags does not exceed."""
+        enough = share * max(self.counts.values())
+        return min(bound for bound, count in self.counts.items() if count >= enough)
+
+
 class ZatakuServer(ServerProcess):
     """`zataku serve` with its embedded store on a disk and its default limits."""
 
@@ -44,7 +61,8 @@ class ZatakuServer(ServerProcess):
         """Start the server and open a room as a guest without a cookie."""
         super().start()
         content = msgspec.json.encode({"name": "Measured"})
-        opened = msgspec.json.decode(self._request("POST", "/api/live/rooms", content), type=OpenedRoom)
+        opened = msgspec.json.decode(self.request("POST", "/api/live/rooms", content), type=OpenedRoom)
+        self.room_id = opened.room_id
         self._room = f"live/{opened.room_id}"
         self.join = comments.join(self._room)
 
@@ -55,14 +73,26 @@ class ZatakuServer(ServerProcess):
     def units(self) -> Units:
         """The units in the server's metrics; there are none before the first comment."""
         samples = {
-            sample.name: sample.value
-            for family in text_string_to_metric_families(self._request("GET", "/metrics").decode())
-            for sample in family.samples
-            if sample.labels.get("pattern") == _POST_PATTERN
+            sample.name: sample.value for sample in self._samples() if sample.labels.get("pattern") == _POST_PATTERN
         }
         return Units(samples["zataku_table_calls_total"], samples["zataku_table_write_units_total"])
 
-    def _request(self, method: str, path: str, body: bytes | None = None) -> bytes:
+    def loop_lags(self) -> LoopLags:
+        """The lags of the server's event loop, from its metrics."""
+        return LoopLags(
+            {
+                1000 * float(sample.labels["le"]): sample.value
+                for sample in self._samples()
+                if sample.name == "zataku_loop_lag_seconds_bucket"
+            }
+        )
+
+    def _samples(self) -> Iterator[Sample]:
+        for family in text_string_to_metric_families(self.request("GET", "/metrics").decode()):
+            yield from family.samples
+
+    def request(self, method: str, path: str, body: bytes | None = None) -> bytes:
+        """The body of the response to a request of a caller without cookies; raises when it is refused."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request(method, path, body, {"Content-Type": "application/json"})
@@ -92,6 +122,10 @@ class PlainLoopServer(ServerProcess):
     def units(self) -> Units:
         """No units, because the plain loop stores nothing."""
         return Units()
+
+    def loop_lags(self) -> LoopLags:
+        """No lags, because the plain loop does not measure itself."""
+        return LoopLags()
 
 
 MeasuredServer: TypeAlias = ZatakuServer | PlainLoopServer

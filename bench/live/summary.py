@@ -11,7 +11,7 @@ from bench.live.measurement import DRAIN_SECONDS, Round
 PEER = "plain loop"
 AIMS = {(1, 0.5): 1.0, (10, 0.99): 1.0, (50, 0.99): 5.0, (200, 0.99): 5.0}
 """How many times longer the plain loop must take, by rate and share of the comments; p99 of 20 comments has no aim."""
-UNITS_ALONE = 5
+UNITS_ALONE = 6
 """Write units of a comment below 1 KB in its own transaction: 3 with its index, 2 for the check of its room."""
 _KIB, _MIB = 1024, 1024 * 1024
 
@@ -51,6 +51,7 @@ def facts(ours: Measured, peer: Measured) -> list[tuple[str, str]]:
         ("processor of ours", _by_rate(ours, lambda each: f"{each.server_share:.0%}")),
         ("processor of the plain loop", _by_rate(peer, lambda each: f"{each.server_share:.0%}")),
         ("processor of the load", f"{_by_rate(ours, _load)} with ours, {_by_rate(peer, _load)} with the plain loop"),
+        ("event loop of ours late", _by_rate(ours, _loop_lag)),
         (
             "comments posted too late",
             f"by {1000 * max(each.late for each in (*ours.rounds, *peer.rounds)):.0f} ms at most",
@@ -112,6 +113,11 @@ def _by_rate(measured: Measured, text: Callable[[Round], str]) -> str:
 
 def _load(measured: Round) -> str:
     return f"{measured.load_share:.0%}"
+
+
+def _loop_lag(measured: Round) -> str:
+    most, longest = measured.loop_lags.within(0.99), measured.loop_lags.within(1)
+    return f"{most:g} ms at most in 99 % and {longest:g} ms in all"
 
 
 def _undelivered(measured: Round) -> str:

@@ -18,7 +18,14 @@ from zataku.realtime.sockets.session import Endpoint, Receive, Send
 from zataku.realtime.sockets.socket import Socket
 
 # All sockets have one address here, and the load client counts bytes, so no heartbeat may come between the messages.
-LIMITS = SocketLimits(max_sockets_per_account=1_000_000, max_sockets_per_address=1_000_000, heartbeat_seconds=3600)
+LIMITS = SocketLimits(
+    max_sockets_per_account=1_000_000,
+    max_sockets_per_address=1_000_000,
+    address_join_burst=1_000_000,
+    address_transient_burst=1_000_000_000,
+    heartbeat_seconds=3600,
+    ping_seconds=3600,
+)
 IDENTITY = Identity(account_id=AccountId("00000000-0000-4000-8000-000000000000"), role="guest", language="en")
 
 

@@ -1,5 +1,6 @@
 """The benchmark of live rooms: it detects lost and reordered comments, and summarises its figures."""
 
+import math
 from xml.etree import ElementTree
 
 import pytest
@@ -9,6 +10,7 @@ from bench.live import comments
 from bench.live.delivery_order import DeliveryOrder
 from bench.live.frames import FrameReader, UnexpectedMessage, read
 from bench.live.measurement import Round
+from bench.live.servers import LoopLags
 from bench.live.summary import Measured, chart_of, facts, rows
 from zataku.realtime.sockets.connection import ping_frame, text_frame
 
@@ -34,6 +36,7 @@ def at_rate(rate: int, *waits: float, reached: int | None = None) -> Round:
         server_share=0.9,
         load_share=0.3,
         late=0.001,
+        loop_lags=LoopLags({5: 90, 10: 99, 25: 100, math.inf: 100}),
     )
 
 
@@ -92,6 +95,14 @@ def test_one_lost_delivery_misses_the_aim():
         by_case = {row.case: row for row in rows(measured(ours, lost=lost), measured(peer))}
         assert by_case["deliveries, each once and in one order"].met is met
     assert (by_case["50/s, p99 from post to last receiver"].ratio, by_case["50/s, cost of a comment"].ours) == (10, 4)
+
+
+def test_the_lags_of_a_round_are_those_since_it_began():
+    before, after = LoopLags({5: 10, 10: 11, math.inf: 12}), LoopLags({5: 108, 10: 110, math.inf: 112})
+    lags = after.since(before)
+    assert (lags.within(0.5), lags.within(0.99), lags.within(1)) == (5, 10, math.inf)
+    fact = dict(facts(measured(at_rate(50, 0.1)), measured(at_rate(50, 0.1))))["event loop of ours late"]
+    assert fact == "10 ms at most in 99 % and 25 ms in all at 50/s"
 
 
 def test_a_server_that_fell_behind_is_named_in_facts_rows_and_chart():
