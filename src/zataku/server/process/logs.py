@@ -9,7 +9,7 @@ import threading
 from typing import Literal, TextIO, TypeAlias
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 LogForm: TypeAlias = Literal["text", "json"]
 
@@ -70,13 +70,25 @@ class LogWriter:
         return f"event=log_lines_dropped lines={lines}"
 
 
+_render_logfmt = structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"], bool_as_flag=False)
+
+
+def render_text(logger: WrappedLogger, method_name: str, event: EventDict) -> str:
+    """The line of an event in text form. Unprintable characters are escaped in every field.
+
+    Values come from clients: a control character could forge a line, or an escape sequence reach a terminal.
+    """
+    line = _render_logfmt(logger, method_name, event)
+    return line if line.isprintable() else "".join(_escape(letter) for letter in line)
+
+
+def _escape(letter: str) -> str:
+    return letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+
+
 def configure_logging(form: LogForm = "text") -> None:
     """Send the lines of structlog and of the standard library to standard error, in one form."""
-    renderer: Processor = (
-        structlog.processors.JSONRenderer()
-        if form == "json"
-        else structlog.processors.LogfmtRenderer(key_order=["timestamp", "level", "event"], bool_as_flag=False)
-    )
+    renderer: Processor = structlog.processors.JSONRenderer() if form == "json" else render_text
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
