@@ -8,11 +8,11 @@ from structlog.testing import capture_logs
 
 from tests.realtime.sockets.memory_connection import make_hub, open_socket
 from tests.realtime.sockets.socket_server import receive, run_server, transient_event
-from zataku.realtime.messages import EventsMissed
+from zataku.realtime.messages import CommandMessage, EventsMissed
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
 
-SMALL = SocketLimits(max_backlog_bytes=1000, heartbeat_seconds=3600)
+SMALL = SocketLimits(max_backlog_bytes=1000, max_reply_backlog_bytes=2000, heartbeat_seconds=3600)
 MISSED = msgspec.json.encode(EventsMissed(to="live/1"))
 
 
@@ -116,7 +116,34 @@ async def test_a_client_that_sends_commands_and_reads_no_reply_is_closed():
     for _ in range(200):
         hub.send(socket, EventsMissed(to="x" * 20))
     assert connection.code == 1013
-    assert connection.pending_bytes() < 2 * SMALL.max_backlog_bytes + 100
+    assert connection.pending_bytes() < SMALL.max_reply_backlog_bytes + 100
+
+
+async def test_many_small_messages_make_a_slow_reader_before_they_are_many_bytes():
+    hub, clock = make_hub(SocketLimits(max_backlog_writes=20, heartbeat_seconds=3600, flush_seconds=0.04))
+    fast, slow = open_socket(hub, "live/1"), open_socket(hub, "live/1")
+    caught_up: list[Socket] = []
+
+    async def catch_up(socket: Socket, _: str) -> None:
+        caught_up.append(socket)
+
+    await hub.start(catch_up)
+    slow[1].stuck = True
+    for _ in range(100):
+        hub.broadcast("live/1", b"x")
+        await clock.advance(0.05)
+    assert len(slow[1].writes) <= 21
+    assert len(fast[1].writes) == 100
+    await clock.advance(1)
+    assert caught_up == []  # it has read nothing, few bytes as they are
+    slow[1].drain()
+    await clock.advance(0.3)
+    assert caught_up == [slow[0]]
+    hub.broadcast("live/1", b"again")
+    await clock.advance(0.1)
+    assert slow[1].payloads[-1] == b"again"
+    assert hub.counters.slow == 1
+    await hub.stop()
 
 
 async def test_a_slow_reader_that_leaves_while_it_catches_up_is_not_resubscribed():
@@ -183,3 +210,31 @@ async def test_a_client_that_does_not_read_has_a_bounded_backlog_and_then_catche
             assert (await receive(slow))["events"][0]["n"] == -1
             assert [message["events"][0]["n"] for message in received[:-1]] == list(range(len(received) - 1))
             assert server.hub.counters.slow == 1
+
+
+async def test_messages_of_a_client_that_does_not_read_wait_until_it_does():
+    limits = SocketLimits(max_backlog_bytes=64 * 1024, command_burst=1000, heartbeat_seconds=3600)
+    async with run_server(limits) as server:
+        reply = msgspec.json.encode("x" * 64 * 1024)
+
+        async def execute(_socket: Socket, _message: CommandMessage) -> bytes:
+            return reply
+
+        server.handler.on_execute = execute
+        small_window = socket.socket()
+        small_window.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 * 1024)
+        small_window.connect(("127.0.0.1", server.port))
+        async with server.client("live/1", sock=small_window, max_queue=1) as slow:
+            [ours] = server.handler.sockets
+            for number in range(100):
+                await slow.send(
+                    msgspec.json.encode(CommandMessage(id=number, to="live/1", what=msgspec.Raw(b"1"))).decode()
+                )
+            await asyncio.sleep(0.5)
+            handled = len(server.handler.received)
+            await asyncio.sleep(0.5)
+            assert len(server.handler.received) == handled < 90
+            most = limits.max_backlog_bytes + limits.max_running_commands * (len(reply) + 100)
+            assert limits.max_backlog_bytes < ours.connection.pending_bytes() <= most
+            for number in range(100):
+                assert (await receive(slow))["id"] == number

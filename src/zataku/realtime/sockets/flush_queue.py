@@ -181,11 +181,14 @@ class FlushQueue:
         """The hot loop: the same bytes to many sockets."""
         # A reader that has read everything is not slow, however much comes at once.
         allowed = max(self._limits.max_backlog_bytes - len(framed), 0)
+        max_writes = self._limits.max_backlog_writes
         slow: list[Socket] = []
         written = 0
         for socket in sockets:
             connection = socket.connection
-            if connection.pending_bytes() > allowed:
+            pending = connection.pending_bytes()
+            socket.unsent_writes = socket.unsent_writes + 1 if pending else 0
+            if pending > allowed or socket.unsent_writes > max_writes:
                 slow.append(socket)
             else:
                 connection.write(framed)
@@ -200,14 +203,16 @@ class FlushQueue:
         """Write the frames of one socket. If they are too much for it, broadcasts are dropped."""
         pending = socket.connection.pending_bytes()
         size = sum([len(framed) for _, framed, _ in queued])
-        if pending and pending + size > self._limits.max_backlog_bytes:
+        limits = self._limits
+        socket.unsent_writes = socket.unsent_writes + 1 if pending else 0
+        if pending and (pending + size > limits.max_backlog_bytes or socket.unsent_writes > limits.max_backlog_writes):
             for _, _, subscribers in queued:
                 if subscribers is not None:
                     self._counters.dropped += 1
                     self._slow_readers.mute(socket, subscribers)
             queued = [frame for frame in queued if frame[2] is None]
-            # Replies are never dropped. A client that keeps sending commands and reads nothing is closed.
-            if pending > 2 * self._limits.max_backlog_bytes:
+            # Replies are never dropped. Only those to messages that were running already are more than this.
+            if pending > limits.max_reply_backlog_bytes:
                 self._slow_readers.close_stuck(socket)
                 return
         if queued:

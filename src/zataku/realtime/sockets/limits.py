@@ -31,8 +31,12 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Commands of all sockets of an address: guests cost nothing, so that a limit for each does not bound a crowd."""
     address_transients_per_second: float = 3000
     address_transient_burst: float = 6000
-    max_backlog_bytes: int = 1024 * 1024
-    """What may be buffered for a slow reader before it gets a snapshot instead."""
+    max_backlog_bytes: int = 256 * 1024
+    """What may be buffered for a slow reader before it gets a snapshot instead, and its next messages wait."""
+    max_backlog_writes: int = 500
+    """How many writes that may be: the bytes of a broadcast are shared, but a write takes 700 more for each socket."""
+    max_reply_backlog_bytes: int = 2 * 1024 * 1024
+    """What may be buffered with the replies to messages that were running already; beyond it, the socket is closed."""
     stuck_seconds: float = 60
     """A slow reader that reads nothing for so long is closed."""
     flush_seconds: float = 0.04

@@ -34,6 +34,7 @@ from zataku.realtime.sockets.connection import Connection, text_frame
 from zataku.realtime.sockets.handler import SocketHandler
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.protocol import EXTENSION
+from zataku.realtime.sockets.slow_readers import CHECK_SECONDS
 from zataku.realtime.sockets.socket import Socket
 from zataku.token_buckets import TokenBucket
 
@@ -112,6 +113,9 @@ class SocketSession:
         hub, socket = self._hub, self._socket
         hub.send(socket, Welcome(now=now_ms(hub.clock), beat=int(hub.limits.heartbeat_seconds * 1000)))
         while True:
+            # A client that does not read its replies gets no more of them: its messages wait in the network.
+            while socket.is_behind(hub.limits) and not socket.is_closed:
+                await hub.clock.sleep(CHECK_SECONDS)
             event = await receive()
             if event["type"] == "websocket.disconnect":
                 return

@@ -18,24 +18,30 @@ Close: TypeAlias = Callable[[Socket, int, str], None]
 
 CHECK_SECONDS = 0.25
 DRAINED_FRACTION = 4
-"""A reader has drained when a quarter of the allowed backlog is left."""
+"""A reader has drained when a quarter is left, of its backlog when it fell behind or of the allowed one."""
 _TRY_AGAIN_LATER, _INTERNAL_ERROR = 1013, 1011
 
 log = structlog.get_logger(__name__)
 
 
 class _SlowReader:
-    """The topics in which a reader is behind, and when its backlog last shrank."""
+    """The topics in which a reader is behind, how much it may have left to catch up, and its last progress."""
 
-    __slots__ = ("progress_at", "smallest_backlog", "topics")
+    __slots__ = ("drained_backlog", "progress_at", "smallest_backlog", "topics")
 
-    def __init__(self, backlog: int, now: float) -> None:
+    def __init__(self, backlog: int, now: float, limits: SocketLimits) -> None:
         self.smallest_backlog, self.progress_at = backlog, now
+        # Many small writes are fewer bytes than a quarter of the allowed backlog, without one of them being read.
+        self.drained_backlog = min(backlog, limits.max_backlog_bytes) // DRAINED_FRACTION
         self.topics: dict[Subscribers, None] = {}
 
 
 class SlowReaders:
-    """The slow readers of a process. No messages are kept for them."""
+    """The slow readers of a process. No messages are kept for them.
+
+    One holds at most `max_backlog_bytes` of broadcasts, mostly shared with others, 350 KiB for `max_backlog_writes`,
+    and the replies to the messages that it had running when it fell behind. What it sends then waits in the network.
+    """
 
     def __init__(
         self, clock: Clock, limits: SocketLimits, counters: SocketCounters, *, restore: Restore, close: Close
@@ -64,7 +70,9 @@ class SlowReaders:
         self._counters.slow += 1
         reader = self._readers.get(socket)
         if reader is None:
-            reader = self._readers[socket] = _SlowReader(socket.connection.pending_bytes(), self._clock.now())
+            reader = self._readers[socket] = _SlowReader(
+                socket.connection.pending_bytes(), self._clock.now(), self._limits
+            )
         reader.topics[subscribers] = None
         if self._checking is None:
             self._checking = asyncio.get_running_loop().create_task(self._check_until_empty())
@@ -99,8 +107,9 @@ class SlowReaders:
 
     def _check(self, socket: Socket, reader: _SlowReader, now: float) -> None:
         backlog = socket.connection.pending_bytes()
-        if backlog <= self._limits.max_backlog_bytes // DRAINED_FRACTION:
+        if backlog <= reader.drained_backlog:
             del self._readers[socket]
+            socket.unsent_writes = 0
             for subscribers in reader.topics:
                 task = asyncio.get_running_loop().create_task(self._bring_up_to_date(socket, subscribers))
                 self._catching_up.add(task)

@@ -19,7 +19,7 @@ class Socket:
 
     `queue` is None except in ticks in which frames are queued for this socket alone. `is_plain` says that the socket
     has at most one subscription and no queue: it receives the same bytes as all others like it. `undelivered` counts
-    the deliveries in progress that have not reached it.
+    the deliveries in progress that have not reached it, `unsent_writes` the writes since nothing was buffered.
     """
 
     __slots__ = (
@@ -35,6 +35,7 @@ class Socket:
         "subscriptions",
         "transient_bucket",
         "undelivered",
+        "unsent_writes",
     )
 
     def __init__(
@@ -54,6 +55,7 @@ class Socket:
         self.queue: list[QueuedFrame] | None = None
         self.is_plain = True
         self.undelivered = 0
+        self.unsent_writes = 0
         self.silent_checks = 0
         self.is_closed = False
         self.command_bucket = TokenBucket(limits.commands_per_second, limits.command_burst, now)
@@ -68,6 +70,11 @@ class Socket:
     def topics(self) -> KeysView[str]:
         """The topics that it is subscribed to."""
         return self.subscriptions.keys()
+
+    def is_behind(self, limits: SocketLimits) -> bool:
+        """True while more is buffered for it than a reader may leave unread."""
+        pending = self.connection.pending_bytes()
+        return pending > limits.max_backlog_bytes or (pending > 0 and self.unsent_writes > limits.max_backlog_writes)
 
     def update_is_plain(self) -> None:
         """Compute `is_plain` after the queue or the subscriptions have changed."""
