@@ -10,6 +10,8 @@ import pytest
 
 from tests.realtime.sockets.memory_connection import MemoryConnection
 from tests.server.conftest import PUBLIC, MakeClient
+from zataku.clock import AdvanceableClock
+from zataku.live.archive.room_cache import MAX_AGE_SECONDS
 from zataku.live.design import comments, connections_in
 from zataku.live.moderation.design import moderation
 from zataku.platform.identity import Identity
@@ -232,8 +234,10 @@ async def test_comments_of_a_closed_room_can_be_moderated_and_deleted(
 
 
 async def test_each_caller_upvotes_a_question_of_another_once_and_takes_it_back(
-    host: httpx.AsyncClient, guest: httpx.AsyncClient
+    host: httpx.AsyncClient, guest: httpx.AsyncClient, application: Application
 ) -> None:
+    clock = application.services.context.clock
+    assert isinstance(clock, AdvanceableClock)
     room = (await open_room(host))["roomId"]
     question = (await post_comment(guest, room, "why?"))["commentId"]
     path = f"/api/live/rooms/{room}/comments/{question}/upvote"
@@ -243,6 +247,7 @@ async def test_each_caller_upvotes_a_question_of_another_once_and_takes_it_back(
     assert (await guest.get(f"/api/live/rooms/{room}/standing")).json()["votes"] == {question: 1}
     assert (await host.delete(path)).json()["votes"] == 0
     assert status_and_code(await host.delete(path)) == (409, "not_upvoted")
+    await clock.advance(MAX_AGE_SECONDS)
     assert (await guest.get(f"/api/live/rooms/{room}/standing")).json().get("votes", {}) == {}
     assert status_and_code(await guest.post(f"/api/live/rooms/{room}/comments/{uuid4()}/upvote")) == (
         404,

@@ -1,11 +1,15 @@
 """Use cases of live rooms for HTTP: open, find, read and close a room, comment in it and moderate it."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from zataku.errors import Conflict, NotFound
 from zataku.live import messages
+from zataku.live.archive.room_cache import RoomCache
 from zataku.live.demo import DEMO_ROOM
 from zataku.live.design import Comment, Room
 from zataku.live.errors import ROOM_CLOSED, code_not_found, malformed_code, not_the_host, room_busy
@@ -21,6 +25,7 @@ from zataku.live.rules.views import (
     comment_view,
     log_view,
     moderation_state_view,
+    most_upvoted,
     reactions_view,
     room_view,
 )
@@ -33,6 +38,13 @@ COMMENT_PAGE_SIZE = 200
 T = TypeVar("T")
 
 
+class _Counts(msgspec.Struct, frozen=True):
+    """What the audience of a room has counted: everybody can add to it, so that it is not read for each caller."""
+
+    votes: Mapping[CommentId, int]
+    reactions: messages.Reactions
+
+
 class LiveRooms:
     """The use cases of live rooms. Commands that change an open room go to the process that owns it."""
 
@@ -43,6 +55,7 @@ class LiveRooms:
         self._moderation = GetRoomModerationFunction(context.store)
         self._remove = RemoveCommentFunction(context.store)
         self._moderator = Moderator(context.store)
+        self._counts = RoomCache(context.clock, self._load_counts)
         self._context = context
 
     # Rooms
@@ -113,19 +126,25 @@ class LiveRooms:
             before = page.items[-1].seq or before
 
     async def moderation_state(self, room_id: str) -> messages.ModerationStateView:
-        """The pinned, answered and removed comments of a room, its upvotes and its reactions."""
+        """The pinned, answered and removed comments of a room; its upvotes and reactions may be some seconds old."""
         room = await self._rooms.get(room_id)
-        moderation = await self._moderation.state(room.room_id)
-        pinned = await self._comments.get_many(room.room_id, moderation.pinned)
-        reactions = reactions_view(await self._moderation.reactions(room.room_id))
-        return moderation_state_view(moderation, pinned, reactions, room.host_id)
+        counts = await self._counts(room)
+        marks = await self._moderation.marks(room.room_id)
+        votes = {it: count for it, count in counts.votes.items() if it not in marks.deleted}
+        pinned = await self._comments.get_many(room.room_id, marks.pinned)
+        return moderation_state_view(replace(marks, votes=votes), pinned, counts.reactions, room.host_id)
+
+    async def _load_counts(self, room: Room) -> _Counts:
+        votes = {it.comment_id: it.votes for it in await self._moderation.all_votes(room.room_id)}
+        reactions = await self._moderation.reactions(room.room_id)
+        return _Counts(votes=most_upvoted(votes), reactions=reactions_view(reactions))
 
     async def host_view(self, viewer: Identity, room_id: str) -> messages.HostView:
         """The log, the blocks and the hidden comments of a room, for its host."""
         room = await self._hosted_room(viewer, room_id)
         blocks = await self._moderation.blocks(room.room_id)
         log = await self._moderation.log(room.room_id)
-        hidden = (await self._moderation.state(room.room_id)).hidden
+        hidden = (await self._moderation.marks(room.room_id)).hidden
         logged = [CommentId(it.subject) for it in log.items if it.subject is not None and it.action in COMMENT_ACTIONS]
         blocked = [it.comment_id for it in blocks if it.comment_id is not None]
         comments = await self._comments.get_many(room.room_id, [*logged, *hidden, *blocked])

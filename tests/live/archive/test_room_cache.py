@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tests.live.entities import ROOM_ID, comment, room
+from tests.live.entities import ROOM_ID, comment, hidden_mark, room
 from tests.support.app_context import app_context
 from tests.support.manual_clock import ManualClock
 from tests.support.stores import START
@@ -14,9 +14,11 @@ from zataku.errors import Unavailable
 from zataku.live.archive.questions import TopQuestions
 from zataku.live.archive.room_cache import MAX_AGE_SECONDS, MAX_CONCURRENT_LOADS, MAX_ENTRIES, RoomCache
 from zataku.live.design import Room
+from zataku.live.functions.moderation import GetRoomModerationFunction
 from zataku.live.limits import RoomId
-from zataku.live.moderation.design import Upvotes
+from zataku.live.moderation.design import Mark, Upvotes
 from zataku.live.samples import rooms_of
+from zataku.live.service import LiveRooms
 from zataku.table import Store
 
 
@@ -105,3 +107,31 @@ async def test_the_top_questions_of_a_room_are_cached_for_some_seconds(strict: S
     assert (await top_questions(ROOM_ID)).questions == [cached]
     await clock.advance(MAX_AGE_SECONDS)
     assert (await top_questions(ROOM_ID)).questions[0].votes == 4
+
+
+async def test_the_counts_of_a_room_are_read_once_for_all_callers_and_its_marks_for_each(
+    strict: Store, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rooms = LiveRooms(app_context(strict, clock))
+    first, second = comment(1, "Why?"), comment(2, "How?")
+    counts = [Upvotes(room_id=ROOM_ID, comment_id=it.comment_id, votes=3) for it in (first, second)]
+    await strict.write_many(put=[room(), first, second, *counts])
+    reads: list[RoomId] = []
+    all_votes = GetRoomModerationFunction.all_votes
+
+    async def counted(function: GetRoomModerationFunction, room_id: RoomId) -> list[Upvotes]:
+        reads.append(room_id)
+        return await all_votes(function, room_id)
+
+    monkeypatch.setattr(GetRoomModerationFunction, "all_votes", counted)
+    views = await asyncio.gather(*(rooms.moderation_state(ROOM_ID) for _ in range(50)))
+    assert [it.votes for it in views] == [{first.comment_id: 3, second.comment_id: 3}] * 50
+    assert reads == [ROOM_ID]
+    deleted = Mark(room_id=ROOM_ID, mark="DELETED", comment_id=second.comment_id, at=instant_ms(START))
+    await strict.write_many(put=[hidden_mark(first), deleted])
+    view = await rooms.moderation_state(ROOM_ID)
+    assert (view.gone, view.votes) == ([first.comment_id, second.comment_id], {first.comment_id: 3})
+    await strict.put(Upvotes(room_id=ROOM_ID, comment_id=first.comment_id, votes=4))
+    await clock.advance(MAX_AGE_SECONDS)
+    assert (await rooms.moderation_state(ROOM_ID)).votes == {first.comment_id: 4}
+    assert len(reads) == 2

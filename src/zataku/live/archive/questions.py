@@ -33,7 +33,7 @@ class TopQuestions:
         top = nsmallest(MAX_QUESTIONS, votes, key=lambda it: -votes[it])
         comments = (await self._comments.get_many(room.room_id, top)).values()
         # Read again, for comments that were hidden while these were fetched.
-        moderation = await self._moderation.state(room.room_id)
+        moderation = await self._moderation.marks(room.room_id)
         visible = (it for it in comments if not moderation.is_gone(it.comment_id))
         return Questions(
             questions=[

@@ -154,12 +154,15 @@ class GetRoomModerationFunction(Function):
     async def state(self, room_id: RoomId) -> ModerationState:
         """The marks and upvotes of a room, without its blocks."""
         marks = [it async for it in self._store.each(marks_of(room_id))]
-        votes = [it async for it in self._store.each(upvotes_in(room_id))]
-        return moderation_state([], marks, votes)
+        return moderation_state([], marks, await self.all_votes(room_id))
 
     async def marks(self, room_id: RoomId) -> ModerationState:
         """The marks of a room alone: those of its host. Upvotes are of everybody, and may be as many as comments."""
         return moderation_state([], [it async for it in self._store.each(marks_of(room_id))], [])
+
+    async def all_votes(self, room_id: RoomId) -> list[Upvotes]:
+        """The upvotes of all comments that have any. They may be as many as comments."""
+        return [it async for it in self._store.each(upvotes_in(room_id))]
 
     async def votes(self, room_id: RoomId, comment_ids: Sequence[CommentId]) -> dict[CommentId, int]:
         """The upvotes of some comments that have any."""

@@ -65,18 +65,21 @@ def moderation_state_view(
     Upvotes and deletions grow without end, so the view has the most upvoted comments and the latest deletions.
     """
     shown = (pinned[it] for it in moderation.pinned if it in pinned and it not in moderation.hidden)
-    votes = moderation.votes
-    counted = (
-        votes if len(votes) <= MAX_SNAPSHOT_ENTRIES else nlargest(MAX_SNAPSHOT_ENTRIES, votes, key=votes.__getitem__)
-    )
     deleted = islice(moderation.deleted, max(0, len(moderation.deleted) - MAX_SNAPSHOT_ENTRIES), None)
     return ModerationStateView(
         pinned=[comment_view(it, host_id) for it in shown],
         answered=sorted(moderation.answered),
         gone=[*sorted(moderation.hidden), *deleted],
-        votes={it: votes[it] for it in counted},
+        votes=most_upvoted(moderation.votes),
         reactions=reactions,
     )
+
+
+def most_upvoted(votes: Mapping[CommentId, int]) -> dict[CommentId, int]:
+    """The counts of the most upvoted comments, as many as a snapshot has."""
+    if len(votes) <= MAX_SNAPSHOT_ENTRIES:
+        return dict(votes)
+    return {it: votes[it] for it in nlargest(MAX_SNAPSHOT_ENTRIES, votes, key=votes.__getitem__)}
 
 
 def log_view(entry: LogEntry, comment: Comment | None) -> LogView:
