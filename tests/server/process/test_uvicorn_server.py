@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -101,3 +102,14 @@ def test_a_server_does_not_import_rich():
         [sys.executable, "-c", program + "; import rich"], capture_output=True, text=True, check=True
     )
     assert result.stdout.startswith("False")
+
+
+def test_threads_hand_the_interpreter_over_soon(tmp_path: Path):
+    program = (
+        "import socket, sys; from zataku.server.settings import Settings;"
+        "import zataku.server.process.uvicorn_server as u;"
+        "u.Server.run = lambda *_, **__: print(sys.getswitchinterval());"
+        "u.run(Settings(data=sys.argv[1]), socket.socket(), public_url='', loopback='')"
+    )
+    result = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert float(result.stdout) < 0.001

@@ -5,6 +5,7 @@ import os
 import resource
 import signal
 import socket
+import sys
 from asyncio import Protocol
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext
@@ -29,6 +30,8 @@ MAX_OPEN_FILES = 1 << 20
 CLOSED_WITHOUT_FILES = 256
 """How many idle connections are closed each second in which no file can be opened."""
 TICKS_PER_SECOND = 10
+SWITCH_SECONDS = 0.0005
+"""How long another thread keeps the interpreter from the event loop; by default Python waits ten times as long."""
 SHUTDOWN_SECONDS = 2
 """How long requests in progress may take, once sockets, rooms and jobs are handed over."""
 
@@ -36,6 +39,7 @@ SHUTDOWN_SECONDS = 2
 def run(settings: Settings, listening: socket.socket, *, public_url: str, loopback: str) -> Exception | None:
     """Serve until a signal arrives. Returns the failure of a server that could not start."""
     configure_logging(settings.log)
+    sys.setswitchinterval(SWITCH_SECONDS)
     open_connections = OpenConnections(
         connection_limits(raise_file_limit(), settings.connections_per_address),
         RequestContextReader(settings.proxies).is_proxy,
