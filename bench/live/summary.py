@@ -12,7 +12,7 @@ PEER = "plain loop"
 AIMS = {(1, 0.5): 1.0, (10, 0.99): 1.0, (50, 0.99): 5.0, (200, 0.99): 5.0}
 """How many times longer the plain loop must take, by rate and share of the comments; p99 of 20 comments has no aim."""
 UNITS_ALONE = 6
-"""Write units of a comment below 1 KB in its own transaction: 3 with its index, 2 for the check of its room."""
+"""Write units of a comment below 1 KB in its own transaction: 4 with its two indexes, 2 for the check of its room."""
 _KIB, _MIB = 1024, 1024 * 1024
 
 
