@@ -71,6 +71,15 @@ CONDITIONS: dict[str, ex.Expression] = {
         (ex.All((equals("a", 4), equals("b", 4))), ex.Not(equals("a", 9)))
     ),
     "attribute_exists(#n0)": ex.All((ex.Either((ex.Exists(("a",)),)),)),
+    "#n0 = :v0 AND (#n1 = :v1 OR #n1 = :v2)": ex.All(
+        (equals("a", 9), ex.All((ex.Either((equals("b", 5), equals("b", 6))),)))
+    ),
+    "#n0 = :v0 AND (#n0 = :v1 OR attribute_exists(#n1))": ex.All(
+        (
+            equals("a", 9),
+            ex.Within(ex.All((ex.Either((equals("a", 3), ex.Exists(("b",)))),)), "Thing", "a", "ge=0", "add"),
+        )
+    ),
     "#n0 BETWEEN :v0 AND :v1 AND #n1 = :v2": ex.All(
         (ex.Between(A, literally(1), literally(3)), equals("text", "hello"))
     ),

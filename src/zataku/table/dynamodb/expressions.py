@@ -54,11 +54,8 @@ class Expressions:
 
     def condition(self, condition: ex.Expression) -> str:
         """A condition or filter."""
-        if isinstance(condition, ex.Within):
-            return self.condition(condition.part)
+        condition = _unwrapped(condition)
         if isinstance(condition, ex.All | ex.Either):
-            if len(condition.parts) == 1:
-                return self.condition(condition.parts[0])
             operator = " AND " if isinstance(condition, ex.All) else " OR "
             return operator.join(map(self._part, condition.parts))
         if isinstance(condition, ex.Not):
@@ -66,12 +63,9 @@ class Expressions:
         return self._comparison(condition)
 
     def _part(self, part: ex.Expression) -> str:
-        if isinstance(part, ex.Within):
-            return self._part(part.part)
         text = self.condition(part)
-        is_compound = isinstance(part, ex.All | ex.Either) and len(part.parts) > 1
         # NOT binds tighter than AND and OR, and the service refuses parentheses that are not needed twice.
-        return f"({text})" if is_compound else text
+        return f"({text})" if isinstance(_unwrapped(part), ex.All | ex.Either) else text
 
     def _comparison(self, condition: ex.Expression) -> str:
         match condition:
@@ -159,3 +153,13 @@ class Expressions:
 def _position(action: ex.Action) -> int:
     last = action.route[-1]
     return last if isinstance(action, ex.Drop) and isinstance(last, int) else -1
+
+
+def _unwrapped(condition: ex.Expression) -> ex.Expression:
+    """The condition inside bounds of a field and joins of a single part, which have no text of their own."""
+    while True:
+        match condition:
+            case ex.Within(part=inner) | ex.All(parts=(inner,)) | ex.Either(parts=(inner,)):
+                condition = inner
+            case _:
+                return condition
