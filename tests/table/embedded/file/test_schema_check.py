@@ -1,5 +1,6 @@
 """A file from elsewhere is used only when its SQLite schema is exactly that of a store."""
 
+import struct
 from pathlib import Path
 
 import apsw
@@ -8,8 +9,11 @@ import pytest
 from tests.table.embedded.tables import GAMES, PLAIN, TableClient, game, open_store
 from zataku.table.backend import errors
 from zataku.table.embedded import EmbeddedBackend
+from zataku.table.embedded.file import layout
 from zataku.table.embedded.file.backup import verify
 from zataku.table.embedded.file.connection import connect
+
+CONSUMERS_TABLE = layout.STORE_TABLES[layout.STORE_TABLES.index("CREATE TABLE consumers") :]
 
 ADDITIONS = {
     "trigger": "CREATE TRIGGER t AFTER INSERT ON items_1 BEGIN DELETE FROM items_1; END",
@@ -27,6 +31,22 @@ ADDITIONS = {
     "missing index": "DROP INDEX expiring_1",
     "view in the place of a table": "DROP TABLE consumers; CREATE VIEW consumers AS SELECT 1 AS table_number",
     "statistics": "ANALYZE",
+    "trigger with the name of a table, stored before it": "DROP TABLE IF EXISTS usage;"
+    "CREATE TRIGGER usage AFTER UPDATE ON state BEGIN DELETE FROM tokens; END;" + layout.USAGE_TABLE,
+    "column whose name has a space of Unicode": "DROP TABLE consumers;"
+    + CONSUMERS_TABLE.replace("position INTEGER", "position\u00a0INTEGER"),
+    "more tables than the file has": "WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
+    "INSERT INTO tables (number, name, schema) SELECT i, i, x'' FROM n",
+}
+RECORDS = {
+    "no state": "DELETE FROM state",
+    "commits that are no number": "UPDATE state SET commits = 'many'",
+    "commits at the end of the numbers": "UPDATE state SET commits = 9223372036854775807",
+    "short secret": "UPDATE state SET secret = x''",
+    "schema that is no JSON": "UPDATE tables SET schema = x'ff'",
+    "schema of something else": "UPDATE tables SET schema = CAST('{}' AS BLOB)",
+    "index that was walked to a word": "UPDATE indexes SET walked = 'far', done = 'much'",
+    "checkpoint that is no number": "INSERT INTO consumers VALUES (1, 'mail', 'here')",
 }
 
 
@@ -55,6 +75,48 @@ async def test_a_backup_with_anything_that_a_store_does_not_have_is_refused(
     with pytest.raises(errors.BadInput, match="It is not used"):
         await store.restore(file)
     assert [item["PK"] for item in await TableClient(store, PLAIN).scan_all()] == ["one"]
+
+
+@pytest.mark.parametrize("records", RECORDS)
+async def test_a_backup_whose_own_records_no_store_writes_is_refused(
+    store: EmbeddedBackend, tmp_path: Path, records: str
+) -> None:
+    file = await backup_of(store, tmp_path)
+    change(file, RECORDS[records])
+    with pytest.raises(errors.BadInput, match="has records in .* that a store does not write"):
+        await store.restore(file)
+    assert [item["PK"] for item in await TableClient(store, PLAIN).scan_all()] == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("position", "version", "error"),
+    [
+        pytest.param(18, b"\3", errors.BadInput, id="of writing"),
+        pytest.param(44, b"\0\0\0\x09", errors.StoreDamaged, id="of the schema"),
+    ],
+)
+async def test_a_backup_in_a_later_version_of_sqlite_is_refused(
+    store: EmbeddedBackend, tmp_path: Path, position: int, version: bytes, error: type[errors.TableError]
+) -> None:
+    file = await backup_of(store, tmp_path)
+    content = bytearray(file.read_bytes())
+    content[position : position + len(version)] = version
+    content[layout.PAGE_SIZE - layout.CHECKSUM_BYTES : layout.PAGE_SIZE] = checksum(
+        bytes(content[: layout.PAGE_SIZE - layout.CHECKSUM_BYTES])
+    )
+    file.write_bytes(content)
+    with pytest.raises(error):
+        await store.restore(file)
+    await TableClient(store, PLAIN).put(game("two"))
+
+
+def checksum(page: bytes) -> bytes:
+    """What the checksum VFS stores at the end of a page."""
+    first = second = 0
+    for low, high in struct.iter_unpack("<II", page):
+        first = (first + low + second) & 0xFFFFFFFF
+        second = (second + high + first) & 0xFFFFFFFF
+    return struct.pack("<II", first, second)
 
 
 async def test_a_backup_of_any_store_is_accepted(path: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from zataku.table.backend.errors import BadInput, StoreClosed, StoreDamaged, Sto
 from zataku.table.embedded.database import Database
 from zataku.table.embedded.file import layout
 from zataku.table.embedded.file.connection import check_format, connect
-from zataku.table.embedded.file.schema_check import check_schema
+from zataku.table.embedded.file.schema_check import check_records, check_schema
 from zataku.table.embedded.file.sqlite_errors import damaged, is_full, table_error
 from zataku.table.embedded.file.sqlite_types import Connection
 
@@ -85,6 +85,7 @@ def check_pages(connection: Connection, path: Path) -> None:
     result = connection.pragma("quick_check")
     if result != "ok":
         raise damaged(path, f"is damaged ({result})")
+    check_records(connection, path)
 
 
 def sync_to_disk(path: Path) -> None:

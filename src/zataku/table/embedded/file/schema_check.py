@@ -2,20 +2,44 @@
 
 A backup may come from anywhere. A trigger, a view, a virtual table, a generated column, a check or an index over an
 expression would be run by reading or writing it, so that the schema is compared before anything of the file is used.
+SQLite lets any column hold a value of any type, so that those of the store's own records are checked, too.
 """
 
+import re
 from pathlib import Path
 from typing import TypeAlias, cast
 
 import apsw
+import msgspec
 
 from zataku.table.backend.errors import BadInput
+from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.embedded.file import layout
 from zataku.table.embedded.file.sqlite_types import Connection
 
 # Type, name and table of an object, and its SQL without differences of white space; None for the index of a constraint.
 _SchemaObject: TypeAlias = tuple[str, str, str, str | None]
+# A trigger may have the name of a table, so that a name alone identifies nothing.
+_ObjectKey: TypeAlias = tuple[str, str]
 _OPTIONAL_TABLES = frozenset({"usage"})
+# What separates words for SQLite. Other spaces of Unicode are letters of a name to it.
+_WHITE_SPACE = re.compile(r"[ \t\n\f\r]+")
+# Of the two versions in the header of a file. SQLite only reads one that is written in a later version.
+_MAX_FILE_VERSION = 2
+# Commits are counted from one; a store that counts further would leave the range of an integer.
+_INVALID_RECORDS = {
+    "state": """(SELECT count(*) FROM state) <> 1 OR EXISTS (SELECT 1 FROM state WHERE
+        typeof(commits) <> 'integer' OR commits NOT BETWEEN 0 AND 1 << 60
+        OR typeof(sequence) <> 'integer' OR sequence NOT BETWEEN 0 AND 1 << 60
+        OR typeof(secret) <> 'blob' OR length(secret) <> 32)""",
+    "tables": """EXISTS (SELECT 1 FROM tables WHERE typeof(name) <> 'text' OR typeof(schema) <> 'blob'
+        OR typeof(ttl_walked) NOT IN ('null', 'integer'))""",
+    "indexes": """EXISTS (SELECT 1 FROM indexes WHERE table_number NOT IN (SELECT number FROM tables)
+        OR typeof(name) <> 'text' OR typeof(schema) <> 'blob' OR typeof(walked) NOT IN ('null', 'integer')
+        OR typeof(done) <> 'integer' OR typeof(total) <> 'integer')""",
+    "consumers": """EXISTS (SELECT 1 FROM consumers WHERE typeof(table_number) <> 'integer' OR typeof(name) <> 'text'
+        OR typeof(position) <> 'integer')""",
+}
 
 
 def check_schema(connection: Connection, path: Path) -> None:
@@ -26,27 +50,49 @@ def check_schema(connection: Connection, path: Path) -> None:
     for missing in sorted(own.keys() - found.keys()):
         if own[missing][2] not in _OPTIONAL_TABLES:
             raise _refused(path, f"lacks {_described(own[missing])}")
-    _require_same(path, {name: found[name] for name in own.keys() & found.keys()}, own)
-    expected = _created(layout.STORE_TABLES + layout.USAGE_TABLE + _table_statements(connection))
+    _require_same(path, {key: found[key] for key in own.keys() & found.keys()}, own)
+    expected = _created(layout.STORE_TABLES + layout.USAGE_TABLE + _table_statements(connection, path, len(found)))
     _require_same(path, found, expected)
     for missing in sorted(expected.keys() - found.keys() - own.keys()):
         raise _refused(path, f"lacks {_described(expected[missing])}")
 
 
-def _require_same(path: Path, found: dict[str, _SchemaObject], expected: dict[str, _SchemaObject]) -> None:
-    for name, item in sorted(found.items()):
-        if expected.get(name) != item:
+def check_records(connection: Connection, path: Path) -> None:
+    """Refuse a file whose own records are not such as a store writes. Its schema is known to be a store's."""
+    with path.open("rb") as file:
+        if max(file.read(20)[18:]) > _MAX_FILE_VERSION:
+            raise _refused(path, "is in a form that this SQLite cannot write")
+    for table, condition in _INVALID_RECORDS.items():
+        if connection.execute(f"SELECT {condition}").get:
+            raise _refused(path, f"has records in {table!r} that a store does not write")
+    for table, schema_type in (("tables", TableSchema), ("indexes", IndexSchema)):
+        try:
+            for (schema,) in connection.execute(f"SELECT schema FROM {table}").fetchall():
+                msgspec.json.decode(schema, type=schema_type)
+        except ValueError as error:
+            raise _refused(path, f"has records in {table!r} that a store does not write") from error
+
+
+def _require_same(
+    path: Path, found: dict[_ObjectKey, _SchemaObject], expected: dict[_ObjectKey, _SchemaObject]
+) -> None:
+    for key, item in sorted(found.items()):
+        if expected.get(key) != item:
             raise _refused(path, f"has {_described(item)}, which is not of a store")
 
 
-def _table_statements(connection: Connection) -> str:
-    tables = connection.execute("SELECT number FROM tables").fetchall()
-    indexes = connection.execute("SELECT number FROM indexes").fetchall()
-    statements = [layout.create_table(int(number)) for (number,) in tables]
-    return "".join([*statements, *(layout.create_index(int(number)) for (number,) in indexes)])
+def _table_statements(connection: Connection, path: Path, object_count: int) -> str:
+    tables, indexes = (
+        [int(number) for (number,) in connection.execute(f"SELECT number FROM {table} LIMIT {object_count}").fetchall()]
+        for table in ("tables", "indexes")
+    )
+    # Each needs a table at least. A file that names millions must not have them all created for the comparison.
+    if len(tables) + len(indexes) >= object_count:
+        raise _refused(path, "names more tables than it has")
+    return "".join([*map(layout.create_table, tables), *map(layout.create_index, indexes)])
 
 
-def _created(statements: str) -> dict[str, _SchemaObject]:
+def _created(statements: str) -> dict[_ObjectKey, _SchemaObject]:
     """The objects that statements create."""
     memory = cast("Connection", apsw.Connection(":memory:"))
     try:
@@ -56,12 +102,13 @@ def _created(statements: str) -> dict[str, _SchemaObject]:
         memory.close()
 
 
-def _objects(connection: Connection) -> dict[str, _SchemaObject]:
+def _objects(connection: Connection) -> dict[_ObjectKey, _SchemaObject]:
     rows: list[tuple[str, str, str, str | None]] = connection.execute(
         "SELECT type, name, tbl_name, sql FROM sqlite_schema"
     ).fetchall()
     return {
-        name: (kind, name, table, None if sql is None else " ".join(sql.split())) for kind, name, table, sql in rows
+        (kind, name): (kind, name, table, None if sql is None else _WHITE_SPACE.sub(" ", sql).strip(" "))
+        for kind, name, table, sql in rows
     }
 
 

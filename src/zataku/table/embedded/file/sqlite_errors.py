@@ -17,7 +17,7 @@ def table_error(error: apsw.Error, path: Path) -> TableError | None:
     """The error that callers get, or None when it does not concern the file or disk."""
     if is_full(error):
         return full(path)
-    if isinstance(error, apsw.CorruptError | apsw.NotADBError) or _is_checksum_error(error):
+    if isinstance(error, apsw.CorruptError | apsw.NotADBError) or _is_checksum_error(error) or _is_foreign(error):
         return damaged(path, f"is damaged ({_message(error)})")
     if isinstance(error, apsw.IOError | apsw.CantOpenError | apsw.ReadOnlyError):
         return damaged(path, f"cannot be read or written ({_message(error)})")
@@ -44,6 +44,11 @@ def damaged(path: Path, problem: str) -> StoreDamaged:
 
 def _is_checksum_error(error: apsw.Error) -> bool:
     return _extended_code(error) == apsw.SQLITE_IOERR_DATA
+
+
+def _is_foreign(error: apsw.Error) -> bool:
+    # The only error of a header that has no code of its own.
+    return isinstance(error, apsw.SQLError) and str(error) == "unsupported file format"
 
 
 def _extended_code(error: BaseException) -> int:
