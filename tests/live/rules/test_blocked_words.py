@@ -66,6 +66,30 @@ def test_marks_beyond_any_letter_of_a_language_are_left_out(monkeypatch: pytest.
     assert len(folded[0]) == 17
 
 
+class CountedText(str):  # noqa: SLOT000 - it has the attributes of its class alone
+    """A text that counts how often it is searched in time that grows with its length and the word's."""
+
+    searches = 0
+
+    def __contains__(self, _word: object) -> bool:
+        CountedText.searches += 1
+        return False
+
+
+def test_no_word_is_compared_at_every_place_of_a_text(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("zataku.live.rules.blocked_words.match_form", CountedText)
+    words = [f"{'a' * 21}{number:08b}{'a' * 21}".replace("0", "a").replace("1", "b") for number in range(1, 201)]
+    assert not contains_blocked_word(frozenset(words), "a" * MAX_LENGTH)
+    assert contains_blocked_word(frozenset(words), "a" * MAX_LENGTH + words[7] + "a" * MAX_LENGTH)
+    assert CountedText.searches == 0
+
+
+@pytest.mark.parametrize("word", ["a.c", "(x", "[", "$", "\\d", "a|b", "^", "*"])
+def test_signs_in_a_word_mean_themselves(word: str):
+    assert contains_blocked_word(blocked(word), f"so {word} it is")
+    assert not contains_blocked_word(blocked(word), "abc x 1")
+
+
 # Only the first ligatures of a text count.
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["So"], exclude_characters="\ufdfa\ufdfb"), max_size=9)
 

