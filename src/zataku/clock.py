@@ -48,6 +48,11 @@ async def wait_until_done(tasks: Collection["asyncio.Future[Any]"], clock: Clock
         all_done.cancel()
 
 
+def has_passed(since: float, now: float, seconds: float) -> bool:
+    """True when so many seconds have passed, and when the clock was set back: nobody waits until it has caught up."""
+    return not since <= now < since + seconds
+
+
 def instant_ms(seconds: float) -> str:
     """A Unix time as ISO 8601 in UTC to the millisecond, rounded down: `2026-02-21T10:30:00.000Z`."""
     millis = int(seconds * 1000 + 1e-3)

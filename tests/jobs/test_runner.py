@@ -56,6 +56,17 @@ async def test_a_job_scheduled_by_another_process_runs(
     assert clock.now() >= NOW / 1000 + 3
 
 
+async def test_due_jobs_are_found_when_the_clock_is_set_back(
+    store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
+):
+    await processes(store, "web-1", handle=handler.handle).start()
+    await advance_until(clock, 5, lambda: clock.now() > NOW / 1000 + 3)
+    clock.set_back(7200)
+    back = int(clock.now() * 1000)
+    await store.write(writes.schedule_job("othello", "close_turn", "a", at=back + 1_000, now=back))
+    await advance_until(clock, 10, lambda: handler.done == ["a"])
+
+
 async def test_overdue_jobs_run_after_a_start_with_the_oldest_first(
     store: Store, clock: ManualClock, handler: RecordingHandler, processes: Processes
 ):

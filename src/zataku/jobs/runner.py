@@ -7,7 +7,7 @@ from random import Random
 
 import structlog
 
-from zataku.clock import Clock, wait_until_done, wait_until_set
+from zataku.clock import Clock, has_passed, wait_until_done, wait_until_set
 from zataku.jobs.claims import JobClaims
 from zataku.jobs.daily import DailyJobs, time_zone
 from zataku.jobs.definitions import DailyJob, DeadlineJob, StreamConsumer
@@ -95,11 +95,12 @@ class JobRunner:
     # Finding due jobs
 
     async def _poll(self) -> None:
-        next_poll, interval = 0, POLL_INTERVAL_MS
+        polled_at, next_poll, interval = 0, 0, POLL_INTERVAL_MS
         while True:
             self._wake_up.clear()
             now = self._claims.now()
-            if now >= next_poll:
+            if has_passed(polled_at, now, next_poll - polled_at):
+                polled_at = now
                 try:
                     has_more = await self._find_due(now)
                     interval = POLL_INTERVAL_MS

@@ -229,6 +229,14 @@ async def test_a_room_whose_timers_fail_does_not_stop_the_others(
     assert {(entry["event"], entry["topic"]) for entry in logs} == {("room_timers_failed", "counter/two")}
 
 
+async def test_people_are_counted_when_the_clock_is_set_back(process: RoomProcess, clock: ProcessClock):
+    hana = await process.client().join()
+    await clock.run(2)
+    clock.set_back(7200)
+    await process.client("sora").join()
+    await advance_until(clock, lambda: hana.read().here == 2, 5)
+
+
 async def test_a_room_is_reloaded_when_its_table_was_replaced(process: RoomProcess, store: Store):
     hana = await process.client().join()
     for _ in range(3):

@@ -38,6 +38,20 @@ async def test_a_client_hears_of_the_server_every_four_seconds_and_is_pinged_eve
     await hub.stop()
 
 
+async def test_heartbeats_and_pings_continue_when_the_clock_is_set_back():
+    hub, clock = make_hub()
+    await hub.start(no_catch_up)
+    _, connection = open_socket(hub)
+    await clock.advance(5)
+    clock.set_back(7200)
+    for _ in range(11):
+        connection.is_active = True
+        await clock.advance(4)
+    pings = [opcode for write in connection.writes for opcode, _ in frames_in(write) if opcode is Opcode.PING]
+    assert (len(connection.writes), len(pings)) == (12, 3)
+    await hub.stop()
+
+
 async def test_a_socket_silent_for_two_and_a_half_pings_is_closed():
     hub, clock = make_hub()
     await hub.start(no_catch_up)

@@ -7,6 +7,7 @@ from uuid import uuid4
 import structlog
 from msgspec.structs import replace
 
+from zataku.clock import has_passed
 from zataku.errors import OUTCOME_UNKNOWN, STORAGE_FULL, OutcomeUnknown, RequestError, StorageFull, Unavailable
 from zataku.platform.identity import Identity
 from zataku.realtime.messages import Join
@@ -70,7 +71,7 @@ class RoomHandle:
         self._used_at = context.clock.now()
         self._search: asyncio.Task[None] | None = None
         self._running: asyncio.Task[None] | None = None
-        self._search_again_at = 0.0
+        self._searched_at = 0.0
         self._stopped = False
 
     # Commands and snapshots
@@ -217,7 +218,7 @@ class RoomHandle:
             if self._remote.is_silent:
                 log.warning("room_owner_silent", topic=self.topic, owner=self._remote.process)
                 self._unfollow(suspect=self._remote.process)
-        elif self._mirror.members and now >= self._search_again_at:
+        elif self._mirror.members and has_passed(self._searched_at, now, SEARCH_INTERVAL_SECONDS):
             self._start_search(None)
 
     @property
@@ -283,7 +284,7 @@ class RoomHandle:
     def _end_search(self, task: asyncio.Task[None]) -> None:
         self._search = None
         error = None if task.cancelled() else task.exception()
-        self._search_again_at = self._context.clock.now() + SEARCH_INTERVAL_SECONDS
+        self._searched_at = self._context.clock.now()
         if isinstance(error, RequestError):
             if not isinstance(error, Unavailable | StorageFull):
                 self._mirror.close(error.problem)

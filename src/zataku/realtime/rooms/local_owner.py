@@ -8,6 +8,7 @@ import msgspec
 import structlog
 from msgspec.structs import replace
 
+from zataku.clock import has_passed
 from zataku.errors import RequestError
 from zataku.platform.identity import Identity
 from zataku.realtime.rooms.actor import CommandResult, Ending, RoomActor
@@ -137,12 +138,12 @@ class LocalOwner:
             # The room may be another's by now: nothing is published until the lease is confirmed.
             return
         self._actor.tick()
-        if now - self._counted_at >= PRESENCE_SECONDS:
+        if has_passed(self._counted_at, now, PRESENCE_SECONDS):
             self._update_presence(now)
-        if now - self._flushed_at >= FLUSH_SECONDS:
+        if has_passed(self._flushed_at, now, FLUSH_SECONDS):
             self._flushed_at = now
             self._actor.flush_soon()
-        if now - self._heartbeat_at >= HEARTBEAT_SECONDS and self._has_followers:
+        if has_passed(self._heartbeat_at, now, HEARTBEAT_SECONDS) and self._has_followers:
             self._heartbeat_at = now
             self._context.bus.publish(room_channel(self._topic), encode(self._actor.heartbeat()))
 

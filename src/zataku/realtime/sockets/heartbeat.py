@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 
 import msgspec
 
-from zataku.clock import Clock, now_ms
+from zataku.clock import Clock, has_passed, now_ms
 from zataku.realtime.messages import HeartbeatMessage
 from zataku.realtime.sockets.connection import ping_frame, text_frame
 from zataku.realtime.sockets.limits import SocketLimits
@@ -49,18 +49,18 @@ class Heartbeat:
             self._task = None
 
     async def _run(self) -> None:
-        now = self._clock.now()
-        beat_at, ping_at = now + self._heartbeat_seconds, now + self._ping_seconds
-        check_at = now + self._ping_seconds / CHECKS_PER_PING
+        beat_at = ping_at = check_at = self._clock.now()
+        check_seconds = self._ping_seconds / CHECKS_PER_PING
         while True:
-            await self._clock.sleep(max(0.0, min(beat_at, ping_at, check_at) - self._clock.now()))
+            next_at = min(beat_at + self._heartbeat_seconds, ping_at + self._ping_seconds, check_at + check_seconds)
+            await self._clock.sleep(max(0.0, next_at - self._clock.now()))
             now = self._clock.now()
-            if now >= check_at:
-                check_at = now + self._ping_seconds / CHECKS_PER_PING
+            if has_passed(check_at, now, check_seconds):
+                check_at = now
                 self._close_silent()
-            if now >= min(beat_at, ping_at):
-                with_ping = now >= ping_at
-                beat_at, ping_at = now + self._heartbeat_seconds, now + self._ping_seconds if with_ping else ping_at
+            with_ping = has_passed(ping_at, now, self._ping_seconds)
+            if with_ping or has_passed(beat_at, now, self._heartbeat_seconds):
+                beat_at, ping_at = now, now if with_ping else ping_at
                 await self._write_all(with_ping=with_ping)
 
     def _close_silent(self) -> None:
