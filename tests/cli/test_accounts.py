@@ -218,6 +218,19 @@ def test_an_account_is_deleted_by_a_running_server(bare: CommandLine, hana: Acco
     assert asyncio.run(removal_is_due())
 
 
+GARBAGE = (
+    b"",
+    b"{",
+    b"\xff\xfe{}",
+    b'{"url": 1}',
+    b'{"url": "\xff", "token": ""}',
+    b'{"url": "http://[::1", "token": ""}',
+    b'{"url": "http://127.0.0.1:99999/", "token": ""}',
+    b'{"url": "http://127.0.0.1:1/", "token": "a\\nb"}',
+    b'{"url": "http://a..b/", "token": ""}',
+)
+
+
 def test_an_unreachable_server_is_an_error_with_advice(bare: CommandLine, hana: Account) -> None:
     control = bare.folder / "data" / CONTROL_FILE
     with running_server(bare.folder / "data") as server:
@@ -225,7 +238,7 @@ def test_an_unreachable_server_is_an_error_with_advice(bare: CommandLine, hana: 
         control.unlink()
         line = bare.refused("accounts", "grant-admin", "hana")
         assert "does not say how to reach it. Give the --data folder" in line
-        for garbage in (b"", b"{", b"\xff\xfe{}", b'{"url": 1}', b'{"url": "\xff", "token": ""}'):
+        for garbage in GARBAGE:
             control.write_bytes(garbage)
             assert "control.json cannot be read" in bare.refused("accounts", "grant-admin", "hana")
         control.unlink()

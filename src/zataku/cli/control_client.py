@@ -1,6 +1,7 @@
 """The client of a running server's control routes, for commands that need the store which the server holds."""
 
 from http.client import HTTPConnection, HTTPException
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
@@ -31,18 +32,26 @@ def running_process(url: StoreUrl) -> str | None:
 def send_action(target: ServerTarget, process: str, action: AdminAction, request: ActionRequest) -> str:
     """Have the running server perform an action; returns the name as its owner spells it."""
     control = _read_control_file(target, process)
+    try:
+        status, body = _post(control, action, request)
+    except (OSError, HTTPException) as problem:
+        raise _unreachable(f"The server at {control.url} does not answer: {problem}. Try again, or stop it.") from None
+    except ValueError:
+        # An address or a token that no request can have.
+        raise _unreadable(target.folder / CONTROL_FILE) from None
+    return _decode(status, body, control.url)
+
+
+def _post(control: ControlFile, action: AdminAction, request: ActionRequest) -> tuple[int, bytes]:
     address = urlsplit(control.url)
     connection = HTTPConnection(address.hostname or "127.0.0.1", address.port or 80, timeout=_TIMEOUT_SECONDS)
     headers = {"Authorization": f"Control {control.token}", "Content-Type": "application/json"}
     try:
         connection.request("POST", f"/control/accounts/{action}", msgspec.json.encode(request), headers)
         response = connection.getresponse()
-        body = response.read()
-    except (OSError, HTTPException) as problem:
-        raise _unreachable(f"The server at {control.url} does not answer: {problem}. Try again, or stop it.") from None
+        return response.status, response.read()
     finally:
         connection.close()
-    return _decode(response.status, body, control.url)
 
 
 def _read_control_file(target: ServerTarget, process: str) -> ControlFile:
@@ -56,7 +65,7 @@ def _read_control_file(target: ServerTarget, process: str) -> ControlFile:
         ) from None
     except (OSError, ValueError):
         # msgspec raises a ValueError, also for what is not UTF-8.
-        raise _unreachable(f"{path} cannot be read. Restart the server.") from None
+        raise _unreadable(path) from None
 
 
 def _decode(status: int, body: bytes, url: str) -> str:
@@ -67,6 +76,10 @@ def _decode(status: int, body: bytes, url: str) -> str:
     except ValueError:
         raise _unreachable(f"What answers at {url} is not this server. Restart it.") from None
     raise RequestError(problem.message, code=problem.code)
+
+
+def _unreadable(path: Path) -> Unavailable:
+    return _unreachable(f"{path} cannot be read. Restart the server.")
 
 
 def _unreachable(message: str) -> Unavailable:
