@@ -116,10 +116,13 @@ def check_password(password: Secret, name: str | None) -> None:
 
 
 def _is_common(folded: str, name: str | None) -> bool:
-    """True for a common password, and for one that is a name or the name of the site with digits or signs around it."""
-    letters = folded.strip(_AROUND_NAMES)
+    """True for a common password, one character again and again, and a name with nothing but digits or signs around it.
+
+    The name of the site counts as one.
+    """
+    words, letters = folded.strip(), folded.strip(_AROUND_NAMES)
     names = {SITE_NAME} if name is None else {SITE_NAME, fold(name).strip(_AROUND_NAMES)}
-    return folded in common_passwords() or (letters != "" and letters in names)
+    return words in common_passwords() or len(set(words)) <= 1 or (letters != "" and letters in names)
 
 
 @cache
