@@ -70,7 +70,7 @@ def main() -> None:
     ]
     is_full_run = tuple(arguments.only) == _NAMES and arguments.size == "full" and arguments.people == PEOPLE
     save = is_full_run if arguments.save is None else arguments.save
-    rows = summary.rows(result)
+    rows = summary.rows(result, is_full_run=is_full_run)
     phases = summary.attack_table(result)
     print(phases + "\n")
     if save:
@@ -80,7 +80,8 @@ def main() -> None:
     if any(outcome.faults or outcome.unanswered for outcome in result.outcomes.values()) or result.errors:
         found.write_bytes(summary.exchanges(result))
         print_progress(f"Faults and unanswered requests are in {found}")
-    sys.exit(0 if result.is_ready and all(row.met is not False for row in rows) else 1)
+    is_sound = result.is_ready and not result.errors
+    sys.exit(0 if is_sound and all(row.met is not False for row in rows) else 1)
 
 
 if __name__ == "__main__":

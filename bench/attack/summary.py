@@ -10,15 +10,16 @@ from bench.attack.campaign import QUIET, Result
 from bench.attack.outcome import Outcome, combined
 
 SLOWDOWN = 3
-"""How many times longer the audience may wait during an attack than in the quiet phases."""
+"""How many times longer the audience may wait during an attack than in the quieter of the quiet phases."""
 MIN_MESSAGES = 100_000
+"""What all attacks send together at least; a part of them has no such goal."""
 MEMORY_RATIO = 0.75
 """Memory before the attacks divided by that after them; the allocator keeps some of what was freed."""
 _MIB = 1024 * 1024
 _SHOWN_ANSWERS = 4
 
 
-def rows(result: Result) -> list[report.Row]:
+def rows(result: Result, *, is_full_run: bool = True) -> list[report.Row]:
     """A row for every goal."""
     total = combined(result.outcomes.values())
     posted = sum(phase.posted for phase in result.phases)
@@ -42,7 +43,12 @@ def rows(result: Result) -> list[report.Row]:
             more_is_better=False,
         ),
         report.row(
-            "hostile messages", ours=total.messages, peer=MIN_MESSAGES, peer_name="at least", unit="messages", aim=1
+            "hostile messages",
+            ours=total.messages,
+            peer=MIN_MESSAGES,
+            peer_name="at least",
+            unit="messages",
+            aim=1 if is_full_run else None,
         ),
     ]
 
@@ -96,7 +102,8 @@ def exchanges(result: Result) -> bytes:
 
 
 def _wait_rows(result: Result, name: str, waits: Callable[[Phase], list[float]]) -> list[report.Row]:
-    quiet = quantile([wait for phase in result.quiet for wait in waits(phase)], 0.99)
+    # Of a phase that still suffers from the last attack nothing may be measured.
+    quiet = min(quantile(waits(phase), 0.99) for phase in result.quiet)
     return [
         report.row(
             f"{phase.name}: p99 of {name}",
@@ -116,8 +123,8 @@ def _share(case: str, good: int, of: int, unit: str) -> report.Row:
 
 
 def _lost(phases: Sequence[Phase]) -> int:
-    """Comments that did not reach everyone; of a phase that broke the audience, all of them."""
-    return sum(phase.posted if phase.broken else phase.undelivered for phase in phases)
+    """Comments that did not reach everyone; of a phase that broke the audience, all of them, and at least one."""
+    return sum(max(phase.posted, 1) if phase.broken else phase.undelivered for phase in phases)
 
 
 def _answers(outcome: Outcome) -> str:

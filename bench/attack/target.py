@@ -21,6 +21,8 @@ from zataku.table import open_embedded
 BLOCKED_WORDS = 200
 _COSTLY_WORD = fold_word("\ufdfa" * 2)
 """A beginning that every part of a text of the costliest characters shares with the words."""
+_PRIMES = "\u2032" * 21
+"""The same for texts that are long once they are folded: such a word may be compared at each of their places."""
 
 
 class Target(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,8 +88,9 @@ class AttackedServer(ZatakuServer):
         now = time.time() - 7200
         archive, moderated = (self._room(name, now) for name in ("Archive", "Moderated"))
         words = [
-            Block(room_id=moderated.room_id, what="WORD", value=f"{_COSTLY_WORD} {number}", at=moderated.created_at)
-            for number in range(BLOCKED_WORDS)
+            Block(room_id=moderated.room_id, what="WORD", value=value, at=moderated.created_at)
+            for number in range(BLOCKED_WORDS // 2)
+            for value in (f"{_COSTLY_WORD} {number}", f"{_PRIMES}{number:02d}{_PRIMES}")
         ]
         store = await open_embedded(self._folder / "zataku.db", TABLES)
         try:

@@ -109,11 +109,24 @@ def test_a_run_misses_a_goal_when_the_audience_waits_more_than_three_times_as_lo
     }
 
 
+def test_a_quiet_phase_that_suffers_from_the_attack_excuses_nothing():
+    assert missed(result(phase(QUIET), phase("pongs", 0.031), phase(QUIET, 5))) == {
+        "pongs: p99 of comments",
+        "pongs: p99 of /api/home",
+    }
+
+
+def test_a_part_of_the_attacks_may_send_less():
+    few = result(phase(QUIET), outcome=Outcome(messages=1))
+    assert [row.case for row in rows(few, is_full_run=False) if row.met is False] == []
+
+
 @pytest.mark.parametrize(
     ("of", "case"),
     [
         (result(phase(QUIET), phase("pongs", undelivered=1)), "comments that reached everyone"),
         (result(phase(QUIET), phase("pongs", broken="closed")), "comments that reached everyone"),
+        (result(phase(QUIET), phase("pongs", broken="refused", posted=0)), "comments that reached everyone"),
         (
             result(phase(QUIET), phase("pongs", visits=Visits(home=[0.01], failures=["timed out"]))),
             "newcomers who got in",

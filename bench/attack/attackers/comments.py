@@ -27,6 +27,7 @@ COSTLY = (
     "\u3316" * MAX_LENGTH,
     "\U0001d160" * MAX_LENGTH,
     "\uac01\u11a8" * (MAX_LENGTH // 2),
+    "\u2057" * MAX_LENGTH,
 )
 """The characters that become longest or slowest when case, width and composition are evened out."""
 
