@@ -6,7 +6,7 @@ import time
 import pytest
 
 from tests.support.manual_clock import ManualClock
-from zataku.clock import SystemClock
+from zataku.clock import SystemClock, has_passed
 
 
 async def sleeper(clock: ManualClock, seconds: float, name: str, woken: list[tuple[str, float]]) -> None:
@@ -138,3 +138,10 @@ async def test_the_system_clock_returns_the_time_and_sleeps() -> None:
     before = time.time()
     await clock.sleep(0.001)
     assert before < clock.now() <= time.time()
+
+
+@pytest.mark.parametrize(
+    ("now", "passed"), [(100, False), (103.9, False), (104, True), (99.9, True), (100 - 7200, True), (9000, True)]
+)
+def test_seconds_have_passed_also_when_the_clock_was_set_back(now: float, passed: bool) -> None:
+    assert has_passed(100, now, 4) is passed
