@@ -11,7 +11,7 @@ from zataku.table.backend import errors
 from zataku.table.embedded import EmbeddedBackend
 from zataku.table.embedded.file import layout
 from zataku.table.embedded.file.backup import verify
-from zataku.table.embedded.file.connection import connect
+from zataku.table.embedded.file.connection import connect, create_store, register_checksums
 
 CONSUMERS_TABLE = layout.STORE_TABLES[layout.STORE_TABLES.index("CREATE TABLE consumers") :]
 
@@ -108,6 +108,18 @@ async def test_a_backup_in_a_later_version_of_sqlite_is_refused(
     with pytest.raises(error):
         await store.restore(file)
     await TableClient(store, PLAIN).put(game("two"))
+
+
+@pytest.mark.parametrize("size", [512, 8192])
+def test_a_backup_with_pages_of_another_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int):
+    register_checksums()
+    with monkeypatch.context() as patched:
+        patched.setattr(layout, "PAGE_SIZE", size)
+        connection = connect(tmp_path / "pages.db", writable=True)
+        create_store(connection)
+        connection.close()
+    with pytest.raises(errors.BadInput, match="pages of another size"):
+        verify(tmp_path / "pages.db")
 
 
 def checksum(page: bytes) -> bytes:

@@ -62,6 +62,8 @@ def check_records(connection: Connection, path: Path) -> None:
     with path.open("rb") as file:
         if max(file.read(20)[18:]) > _MAX_FILE_VERSION:
             raise _refused(path, "is in a form that this SQLite cannot write")
+    if connection.pragma("page_size") != layout.PAGE_SIZE:
+        raise _refused(path, "has pages of another size than a store")
     for table, condition in _INVALID_RECORDS.items():
         if connection.execute(f"SELECT {condition}").get:
             raise _refused(path, f"has records in {table!r} that a store does not write")
