@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 
 from tests.table.strategies import decimals, exactly, items
+from zataku.table.backend.errors import StoreDamaged
 from zataku.table.backend.numbers import Number
 from zataku.table.backend.values import Item, Value, pack, unpack
 
@@ -89,3 +90,22 @@ def test_packing_does_not_change_the_item() -> None:
     item: Item = {"n": Decimal("0.1"), "m": {"s": frozenset({1})}, "l": [Decimal("2.5")]}
     pack(item)
     assert item == {"n": Decimal("0.1"), "m": {"s": frozenset({1})}, "l": [Decimal("2.5")]}
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        b"",
+        b"\xc1",
+        pack({"PK": "one"})[:-1],
+        msgspec.msgpack.encode(["PK"]),
+        msgspec.msgpack.encode({1: "one"}),
+        msgspec.msgpack.encode({"n": msgspec.msgpack.Ext(1, b"many")}),
+        msgspec.msgpack.encode({"n": msgspec.msgpack.Ext(2, b"\xc1")}),
+        msgspec.msgpack.encode({"n": msgspec.msgpack.Ext(2, msgspec.msgpack.encode([{}]))}),
+        msgspec.msgpack.encode({"n": float("nan")}),
+    ],
+)
+def test_bytes_that_no_item_has_are_reported_as_damage(packed: bytes) -> None:
+    with pytest.raises(StoreDamaged, match="a row that is no item"):
+        unpack(packed)

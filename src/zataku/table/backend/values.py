@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 import msgspec
 
 from zataku.table.backend import numbers
-from zataku.table.backend.errors import BadInput, WrongType
+from zataku.table.backend.errors import BadInput, BadNumber, StoreDamaged, WrongType
 from zataku.table.backend.limits import NESTING
 from zataku.table.backend.numbers import canonical
 
@@ -205,6 +205,7 @@ def _restore_decimals(value: Value) -> Value:
 _NEEDS_RESTORING = {float, dict, list}
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(ext_hook=extension)
+_item_decoder = msgspec.msgpack.Decoder(dict[str, Any], ext_hook=extension)
 
 
 def pack(item: Item) -> bytes:
@@ -218,9 +219,12 @@ def pack(item: Item) -> bytes:
 
 
 def unpack(packed: bytes) -> Item:
-    """The item of the bytes."""
-    item: Item = _decoder.decode(packed)
-    return item if _NEEDS_RESTORING.isdisjoint(map(type, item.values())) else cast("Item", _restore_decimals(item))
+    """The item of the bytes. Raises `StoreDamaged` for bytes that no item has, as a file from elsewhere may hold."""
+    try:
+        item: Item = _item_decoder.decode(packed)
+        return item if _NEEDS_RESTORING.isdisjoint(map(type, item.values())) else cast("Item", _restore_decimals(item))
+    except (ValueError, TypeError, ArithmeticError, BadNumber) as error:
+        raise StoreDamaged("The store holds a row that is no item. Restore a backup whose origin you know.") from error
 
 
 def unpack_row(row: Item | bytes) -> Item:

@@ -110,6 +110,17 @@ async def test_a_backup_in_a_later_version_of_sqlite_is_refused(
     await TableClient(store, PLAIN).put(game("two"))
 
 
+@pytest.mark.parametrize("row", ["x''", "x'c1'", "x'9100'"])
+async def test_rows_of_a_backup_that_are_no_items_are_named_when_they_are_read(
+    store: EmbeddedBackend, tmp_path: Path, row: str
+) -> None:
+    file = await backup_of(store, tmp_path)
+    change(file, f"UPDATE items_1 SET item = {row}; UPDATE items_2 SET item = {row}")
+    await store.restore(file)
+    with pytest.raises(errors.StoreDamaged, match="a row that is no item"):
+        await TableClient(store, PLAIN).scan_all()
+
+
 @pytest.mark.parametrize("size", [512, 8192])
 def test_a_backup_with_pages_of_another_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int):
     register_checksums()
