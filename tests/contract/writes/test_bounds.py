@@ -1,5 +1,8 @@
 """Bounds of fields: no edit stores a value that its entity refuses."""
 
+from functools import reduce
+from operator import or_
+
 import pytest
 from msgspec.structs import replace
 
@@ -33,7 +36,7 @@ from tests.support.designs.stock import (
     wide,
 )
 from tests.support.store_reads import run_transaction
-from zataku.table import ConditionFailed, Edit, OutOfBounds, Store, TransactionCancelled, WrongType, path
+from zataku.table import BadInput, ConditionFailed, Edit, OutOfBounds, Store, TransactionCancelled, WrongType, path
 from zataku.table.schema.plan import Plan, update
 
 KEY = Stock.key(shop="s", name="rice")
@@ -209,6 +212,26 @@ async def test_more_than_four_members_count_as_new_unless_all_are_stored(shop: S
     assert (await shop.update(KEY, wide.include("f"))).wide == set("abcdef")
     with pytest.raises(OutOfBounds):
         await shop.update(KEY, wide.include("g"))
+
+
+async def test_a_condition_too_long_for_dynamodb_is_refused_and_changes_nothing(shop: Store):
+    await shop.put(Stock(count=0))
+    short = reduce(or_, [count.equals(number) for number in range(11)])
+    long = reduce(or_, [short] * 14)
+    for when in (long, reduce(or_, [labels.missing()] * 145)):
+        with pytest.raises(BadInput, match="Make fewer edits at once"):
+            await shop.update(KEY, count.add(1), when=when)
+    assert await shop.get(KEY, strong=True) == Stock(count=0)
+    assert (await shop.update(KEY, count.add(1), when=short)).count == 1
+
+
+@pytest.mark.needs("transactions")
+async def test_a_transaction_with_such_a_condition_is_refused(shop: Store):
+    await shop.put(Stock(count=0))
+    long = reduce(or_, [count.equals(number % 11) for number in range(151)])
+    with pytest.raises(BadInput, match="Make fewer edits at once"):
+        await run_transaction(shop, lambda tx: tx.update(KEY, count.set(1), when=long))
+    assert await shop.get(KEY, strong=True) == Stock(count=0)
 
 
 @pytest.mark.parametrize(

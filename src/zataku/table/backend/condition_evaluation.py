@@ -7,11 +7,14 @@ from typing import Any, cast
 
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import BadInput, WrongType
+from zataku.table.backend.expression_size import check_condition_size
 from zataku.table.backend.values import Item, Value, type_of
 
 # Distinct from None, which is a stored null.
 ABSENT: Any = object()
 
+# A condition with so many comparisons is well within DynamoDB's limits.
+_SHORT_PARTS = 16
 _ORDERED = {"S", "N", "B"}
 _SIGNS: dict[str, Callable[[Any, Any], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
 
@@ -190,17 +193,29 @@ _RULES: dict[type[object], Callable[[Any, Item], bool]] = {
 
 def check_expression(condition: ex.Expression) -> None:
     """Raise `BadInput` for a condition that DynamoDB refuses."""
+    # Every write is checked, and few are anywhere near the limit.
+    if _check_parts(condition) > _SHORT_PARTS:
+        check_condition_size(condition)
+
+
+def _check_parts(condition: ex.Expression) -> int:
+    """Check every part; returns the number of comparisons."""
     if isinstance(condition, ex.All | ex.Either):
         if not condition.parts:
             raise BadInput("A condition has no parts. Give at least one.")
-        for part in condition.parts:
-            check_expression(part)
-    elif isinstance(condition, ex.Not | ex.Within):
-        check_expression(condition.part)
-    elif isinstance(condition, ex.OneOf):
+        return sum(map(_check_parts, condition.parts))
+    if isinstance(condition, ex.Not | ex.Within):
+        return _check_parts(condition.part)
+    if isinstance(condition, ex.OneOf):
         if not 1 <= len(condition.options) <= 100:
             raise BadInput("`is_in` takes 1 to 100 values. Split the condition.")
-    elif isinstance(condition, ex.Compare):
+        return len(condition.options)
+    _check_comparison(condition)
+    return 1
+
+
+def _check_comparison(condition: ex.Expression) -> None:
+    if isinstance(condition, ex.Compare):
         _check_compare(condition)
     elif isinstance(condition, ex.Between):
         _check_between(condition)

@@ -13,6 +13,7 @@ from zataku.table.backend.errors import (
     WrongType,
 )
 from zataku.table.backend.expression import Expression, routes_in
+from zataku.table.backend.expression_size import check_update_size
 from zataku.table.backend.limits import (
     BATCH_GETS,
     ITEM_BYTES,
@@ -29,6 +30,8 @@ from zataku.table.backend.update_evaluation import check_overlaps
 from zataku.table.backend.values import Item, KeyValue, item_size, key_type_of, size_of
 
 _MAX_SEGMENTS = 1_000_000
+# An update of so many actions is well within DynamoDB's limits.
+_SHORT_UPDATE = 16
 
 
 def checked_attributes(attributes: tuple[str, ...] | None) -> tuple[str, ...] | None:
@@ -82,7 +85,7 @@ def attribute_names_in(condition: Expression) -> set[str | int]:
 
 
 def check_changes(table: TableSchema, write: UpdateItem) -> None:
-    """Raise when an update changes a path twice, or a key of the item."""
+    """Raise when an update changes a path twice, or a key of the item, or is too long."""
     names = {key.name for key in table.keys}
     for action in write.actions:
         if not action.route:
@@ -90,6 +93,8 @@ def check_changes(table: TableSchema, write: UpdateItem) -> None:
         if action.route[0] in names:
             raise BadUpdate(f"{action.route[0]} is a key and cannot be changed. Write a new item and delete this one.")
     check_overlaps(write.actions)
+    if len(write.actions) > _SHORT_UPDATE:
+        check_update_size(write.actions)
 
 
 def check_transaction(writes: Sequence[TransactWrite], token: str | None) -> None:
