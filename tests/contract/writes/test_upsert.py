@@ -3,13 +3,15 @@
 from typing import Annotated
 
 import pytest
-from msgspec import Meta
+from msgspec import Meta, field
+from msgspec.structs import replace
 
 from tests.support.manual_clock import ManualClock
 from zataku.table import (
     BadUpdate,
     ConditionFailed,
     Entity,
+    Nullable,
     OutOfBounds,
     Plan,
     Span,
@@ -75,6 +77,36 @@ async def test_an_absent_item_is_created_and_can_be_read(store: Store):
     created = await store.upsert(KEY, *VISIT, referrers.append("a"))
     assert created == Visits(site="example", page="home", count=1, first="monday", referrers=["a"], version=1)
     assert await store.get(KEY, strong=True) == created
+
+
+async def test_a_created_item_has_its_defaults_for_conditions_edits_and_save(open_store):
+    shop = Table("ShopOfUpserts", pk="PK", sk="SK")
+
+    @shop.entity(pk="STOCK#{name}", sk="META")
+    class Stock(Entity, frozen=True, kw_only=True, rename="camel"):
+        """What a shop has of one thing."""
+
+        name: str
+        on_hand: Annotated[int, Meta(ge=0)] = 10
+        on_order: int = 0
+        shelves: list[str] = field(default_factory=lambda: ["hall"])
+        labels: frozenset[str] = frozenset()
+        note: Nullable[str] = None
+        price: int | None = None
+
+    on_hand = path(Stock, lambda it: it.on_hand)
+    on_order = path(Stock, lambda it: it.on_order)
+    shelves = path(Stock, lambda it: it.shelves)
+    store, key = await open_store(shop), Stock.key(name="rice")
+    created = await store.upsert(key, on_order.set(1))
+    assert created == Stock(name="rice", on_order=1)
+    assert (await store.update(key, on_hand.add(-1))).on_hand == 9
+    assert (await store.update(key, shelves.append("attic"), when=on_hand.at_least(9))).shelves == ["hall", "attic"]
+    await store.delete(key)
+    created = await store.upsert(key, on_order.set(1))
+    saved = await store.save(replace(created, on_hand=3, note="low", price=5), was=created)
+    assert await store.get(key, strong=True) == saved == Stock(name="rice", on_order=1, on_hand=3, note="low", price=5)
+    assert (await store.upsert(key, on_order.add(1))) == replace(saved, on_order=2)
 
 
 async def test_an_item_that_exists_is_edited(store: Store):

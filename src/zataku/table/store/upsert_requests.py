@@ -1,11 +1,15 @@
 """Upserts compiled to backend requests: edits of an item that is created when there is none.
 
-A created item is always readable: its key fields, its discriminator and its revision are written with it, fields with a
-default are left to it, and every other field must be set by an edit. An item that exists is edited as by an update.
+A created item is stored as `put` stores it: with its key fields, its discriminator, its revision, and the defaults of
+the fields that no edit touches. Every field without a default must be set by an edit. An item that exists is edited as
+by an update; an attribute that it lacks gets the default that reads show already.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
+
+from msgspec import NODEFAULT
+from msgspec.structs import fields as struct_fields
 
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import BadUpdate, StaleIndexKey
@@ -13,7 +17,7 @@ from zataku.table.backend.port import DeleteItem, Row, UpdateItem
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Value, unpack_row
 from zataku.table.schema.analysis.sample_values import defaults_of
-from zataku.table.schema.codec import to_value
+from zataku.table.schema.codec import is_empty_set, to_value
 from zataku.table.schema.entity import Entity, Key, binding_of
 from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.field_path import Condition, Edit
@@ -43,7 +47,8 @@ def upsert(
     actions = [checked_action(binding, edit) for edit in edits]
     changed = {edit.field: value_after(edit.action) for edit in edits}
     _require_all_fields(binding, edits)
-    actions += [_initial((name,), value) for name, value in _constants(binding, key).items()]
+    constants = {**_defaults(binding, changed), **_constants(binding, key)}
+    actions += [_initial((name,), value) for name, value in constants.items()]
     initial = _initial_values(binding, edits)
     for attribute, template, sources in binding.dependent_index_keys:
         is_touched = not sources.isdisjoint(changed)
@@ -103,6 +108,24 @@ def _constants(binding: Binding[E], key: Key[E]) -> dict[str, Value]:
     if (binding.revision or 1) > 1:
         constants[binding.table.revision] = binding.revision
     return constants
+
+
+def _defaults(binding: Binding[E], changed: Mapping[str, object]) -> dict[str, Value]:
+    """The attributes of fields that are left to their defaults.
+
+    Without them, conditions, `add` and `save` would find nothing where a read shows the default.
+    """
+    fixed = {*binding.key_fields, *changed, *(() if binding.version is None else (binding.version,))}
+    stored = {field.name: field for field in binding.stored if field.name not in fixed}
+    values = {field.name: field.default for field in struct_fields(binding.entity) if field.name in stored}
+    for field in struct_fields(binding.entity):
+        if field.name in stored and field.default_factory is not NODEFAULT:
+            values[field.name] = field.default_factory()
+    return {
+        stored[name].attribute: _stored_default(value)
+        for name, value in values.items()
+        if value is not NODEFAULT and not is_empty_set(value) and (value is not None or stored[name].keeps_null)
+    }
 
 
 def _initial_values(binding: Binding[E], edits: Sequence[Edit[E]]) -> dict[str, Value]:
