@@ -162,7 +162,7 @@ def test_a_sum_of_floats_is_always_read_back(start: float, by: float) -> None:
 
 def test_limits_that_no_table_can_hold_are_rounded_into_its_range() -> None:
     for by in (-1, 1, 1e-130, -1e-130, 9e125, -9e125):
-        (edit,) = large.add(by).bounded
+        ((_, edit),) = large.add(by).bounded
         condition = edit.condition()
         if condition is not None:
             check_expression(condition)
@@ -182,7 +182,7 @@ def test_a_bound_is_named_only_when_nothing_else_fails() -> None:
 
 
 def test_unbounded_edits_have_no_condition_of_their_own() -> None:
-    assert [edit.condition() for edit in whole.add(1).bounded] != [None]
+    assert [edit.condition() for _, edit in whole.add(1).bounded] != [None]
     for edit in (mixed.set(1), path(Crate, lambda it: some(it.pair)).set((1, "a"))):
         assert edit.bounded == ()
 

@@ -142,7 +142,8 @@ class ConditionFailed(TableError):
 class OutOfBounds(TableError):
     """An edit would take a field out of its bounds. Nothing was written; `current` is the stored item.
 
-    `entity`, `field`, `bound` and `operation` say which: Room, free_seats, "ge=0", "add".
+    `entity`, `field`, `bound` and `operation` say which: Room, free_seats, "ge=0", "add". A field inside another has
+    its whole path: shelf.free, prices['a'].
     """
 
     code = "out_of_bounds"

@@ -67,11 +67,13 @@ class Condition(Generic[E]):
 
 
 class Edit(Generic[E]):
-    """One change to an item. `field` is the top-level field it touches, `bounded` what may exceed its limits."""
+    """One change to an item. `field` is the top-level field it touches, `bounded` has paths that may exceed limits."""
 
     __slots__ = ("action", "bounded", "entity", "field")
 
-    def __init__(self, entity: type[E], field: str, action: ex.Action, bounded: tuple[FieldEdit, ...] = ()) -> None:
+    def __init__(
+        self, entity: type[E], field: str, action: ex.Action, bounded: tuple[tuple[str, FieldEdit], ...] = ()
+    ) -> None:
         self.entity = entity
         self.field = field
         self.action = action
@@ -117,7 +119,8 @@ class Path(Generic[E, V]):
         field: StoredField,
         annotation: Any,
         required: bool,
-        container: Any = None,
+        container: Any,
+        names: tuple[str, ...],
     ) -> None:
         self.entity = entity
         self.route = route
@@ -127,6 +130,8 @@ class Path(Generic[E, V]):
         self.required = required
         # The annotation of the list or map that the value is a member of.
         self.container = container
+        # The path in the words of the entity, as errors show it: `shelf`, `.free`, or `prices`, `['a']`.
+        self.names = names
 
     # Conditions
 
@@ -275,7 +280,7 @@ class Path(Generic[E, V]):
 
     @property
     def _name(self) -> str:
-        return f"{self.entity.__name__}.{self.field.name}"
+        return f"{self.entity.__name__}.{''.join(self.names)}"
 
     # Computed once: most paths are constants of a module.
 
@@ -292,10 +297,11 @@ class Path(Generic[E, V]):
         return None if self.container is None else size_limits(self.container)
 
     def _edit(self, operation: str, action: ex.Action, bounded: FieldEdit | None = None) -> Edit[E]:
-        edits = () if bounded is None else (bounded,)
+        edits = () if bounded is None else (("".join(self.names), bounded),)
         if self._container_limits is not None:
             removes = isinstance(action, ex.Drop | ex.Exclude)
-            edits = (*edits, self._container_limits.change_member(self.route, operation, removes))
+            of_container = self._container_limits.change_member(self.route, operation, removes)
+            edits = (*edits, ("".join(self.names[:-1]), of_container))
         return Edit(self.entity, self.field.name, action, edits)
 
 
@@ -307,7 +313,7 @@ def path(entity: type[E], at: Callable[[E], V]) -> Path[E, V]:
         raise UnknownAttribute(f"The lambda must name a field of {entity.__name__}, such as `lambda game: game.name`.")
     if named.field.name in binding_of(entity).in_key:
         raise UnknownAttribute(f"{entity.__name__}.{named.field.name} is stored inside a key only.")
-    return Path(entity, named.route, named.field, named.annotation, named.required, named.container)
+    return Path(entity, named.route, named.field, named.annotation, named.required, named.container, named.names)
 
 
 def some(value: T | None) -> T:
@@ -318,8 +324,8 @@ def some(value: T | None) -> T:
 class _NamedPath(Struct, frozen=True):
     """The path that a lambda has named so far.
 
-    It has the route, the top-level field, the type, whether the field is required, and for a member the type of its
-    list or map.
+    It has the route, the top-level field, the type, whether the field is required, for a member the type of its list
+    or map, and the names of the fields.
     """
 
     route: ex.Route
@@ -327,6 +333,7 @@ class _NamedPath(Struct, frozen=True):
     annotation: Any
     required: bool = False
     container: Any = None
+    names: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -350,9 +357,9 @@ class _Placeholder:
             raise UnknownAttribute(f"{here.text} has no fields, so no {name!r} either.")
         for field in stored_fields(struct):
             if field.name == name:
-                return _Placeholder(
-                    _NamedPath((*here.route, field.attribute), here.field or field, field.annotation, field.required)
-                )
+                route, names = (*here.route, field.attribute), (*here.names, f".{name}" if here.names else name)
+                top = here.field or field
+                return _Placeholder(_NamedPath(route, top, field.annotation, field.required, names=names))
         names = ", ".join(field.name for field in stored_fields(struct))
         raise UnknownAttribute(f"{struct.__name__} has no field {name!r}. It has: {names}.", field=name)
 
@@ -374,7 +381,8 @@ class _Placeholder:
             annotation, required = inner[at], True
         else:
             annotation = inner[0]
-        return _Placeholder(_NamedPath(route, here.field, annotation, required, here.annotation))
+        names = (*here.names, f"[{at!r}]")
+        return _Placeholder(_NamedPath(route, here.field, annotation, required, here.annotation, names))
 
 
 __all__ = ["Condition", "Edit", "Path", "Size", "path", "some"]

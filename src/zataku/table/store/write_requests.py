@@ -125,7 +125,7 @@ def version_actions(binding: Binding[E], changed: Collection[str]) -> list[ex.Ac
 
 def bounds_of(binding: Binding[E], edits: Sequence[Edit[E]]) -> ex.Expression | None:
     """Condition that no edit takes a field out of its bounds, nor counting takes the version."""
-    bounded = [(edit.field, part) for edit in edits for part in edit.bounded]
+    bounded = [part for edit in edits for part in edit.bounded]
     if binding.version is not None and all(edit.field != binding.version for edit in edits):
         field = binding.fields[binding.version]
         limited = binding.version_limits.add((field.attribute,), 1, field.name)
