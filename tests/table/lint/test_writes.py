@@ -71,6 +71,23 @@ def test_one_item_twice_is_reported(rooms: Table):
     assert "one operation per item" in message_of(rooms)
 
 
+def test_two_items_of_one_kind_are_told_apart(rooms: Table):
+    room = room_of(rooms)
+    state = path(room, lambda it: it.state)
+
+    @rooms.write()
+    def write(from_id: Name, to_id: Name) -> Plan[Any]:
+        """Move from one room to another, both named by ids."""
+        return Plan(*(update(room.key(room=name), state.set("open")) for name in (from_id, to_id)))
+
+    @rooms.write()
+    def swap(first: room, second: room) -> Plan[Any]:  # pyright: ignore[reportInvalidTypeForm]
+        """Put two rooms."""
+        return Plan(put(first), put(second))
+
+    assert findings_of(rooms) == []
+
+
 def test_more_than_a_hundred_items_are_reported(rooms: Table):
     room = room_of(rooms)
 

@@ -2,17 +2,19 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from string import ascii_lowercase
 from types import NoneType
 from typing import Any, TypeAlias, get_args, get_origin, get_type_hints
 
-from msgspec import Struct
+from msgspec import Struct, ValidationError
+from msgspec.structs import replace
 
 from zataku.table.backend.errors import DesignError, StrongReadRefused
 from zataku.table.schema.access_pattern import ItemPattern, Query, QueryPattern
 from zataku.table.schema.analysis.annotations import PlainType, plain_types
 from zataku.table.schema.analysis.sample_values import sample_choices, sample_number, sample_of_type, sample_value
-from zataku.table.schema.codec import NUMBERS
-from zataku.table.schema.entity import Key
+from zataku.table.schema.codec import NUMBERS, convert
+from zataku.table.schema.entity import Entity, Key, binding_of
 from zataku.table.schema.plan import Plan, WritePattern
 from zataku.table.schema.table import Table
 
@@ -75,8 +77,11 @@ def sample_queries(table: Table) -> Iterator[tuple[QueryPattern[..., Any], list[
             yield pattern, call_with_samples(pattern).results
 
 
-def sample_plan(pattern: WritePattern[..., Any]) -> Plan[Any] | Exception:
-    """The plan of a declared write for its example or for samples of its annotations, or what the write raised."""
+def sample_plan(pattern: WritePattern[..., Any], *, distinct: bool = False) -> Plan[Any] | Exception:
+    """The plan of a declared write for its example or for samples of its annotations, or what the write raised.
+
+    With `distinct`, two parameters of the same kind name different items where their types allow it.
+    """
     example = pattern.metadata.example or {}
     try:
         hints = get_type_hints(pattern.function, include_extras=True)
@@ -85,9 +90,31 @@ def sample_plan(pattern: WritePattern[..., Any]) -> Plan[Any] | Exception:
             for name, parameter in inspect.signature(pattern.function).parameters.items()
             if name in example or parameter.default is parameter.empty
         }
+        if distinct:
+            varied = ((at, name) for at, name in enumerate(arguments) if name not in example)
+            arguments |= {name: _told_apart(arguments[name], hints[name], at) for at, name in varied}
         return pattern.function(**arguments)
     except Exception as problem:  # noqa: BLE001 - a design may raise anything, and the lint reports it
         return problem
+
+
+def _told_apart(sample: Any, annotation: Any, position: int) -> Any:
+    """The sample, changed for the position of its parameter where a changed value fits the annotation."""
+    if isinstance(sample, Entity):
+        binding = binding_of(type(sample))
+        fields = {name: binding.fields[name].annotation for name in binding.key_fields}
+        return replace(sample, **{name: _told_apart(getattr(sample, name), fields[name], position) for name in fields})
+    if isinstance(sample, str):
+        mark = ascii_lowercase[position % len(ascii_lowercase)]
+        candidates: tuple[Any, ...] = (sample[:-1] + mark, sample + mark, sample[:-1] + str(position % 10))
+    else:
+        candidates = (sample + position,) if type(sample) is int else ()
+    for candidate in candidates:
+        try:
+            return convert(candidate, annotation)
+        except ValidationError:
+            continue
+    return sample
 
 
 def argument_options(
