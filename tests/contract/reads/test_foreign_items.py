@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.contract.conftest import OpenStore
+from tests.support.designs.pieces import Lid, pieces
 from tests.support.designs.stock import (
     Keepers,
     Placed,
@@ -70,6 +71,24 @@ async def test_get_names_the_item_and_the_reason(shop: Store):
     assert "count" in unreadable.reason
     assert "STOCK#b" not in unreadable.reason
     assert await shop.get(C, strong=True) == Stock(name="c", place="hall")
+
+
+async def test_many_items_are_read_without_such_an_item(shop: Store):
+    keys = [Stock.key(shop="s", name=name) for name in "abc"]
+    with pytest.raises(ItemUnreadable, match="STOCK#b"):
+        await shop.get_many(keys, strong=True)
+    reported: list[UnreadableItem] = []
+    assert await shop.get_many(keys, strong=True, unreadable=reported.append) == [GOOD[0], None, GOOD[1]]
+    assert [item.item for item in reported] == [NEGATIVE]
+
+
+async def test_such_an_item_that_has_expired_is_absent(open_store: OpenStore):
+    store, key = await open_store(pieces), Lid.key(box="a")
+    write = PutItem(store.schema(pieces), {"PK": "BOX#a", "SK": "LID", "kind": "LID", "text": 5, "until": 5})
+    await store.calls("foreign", lambda consumed: store.backend.write(write, consumed))
+    assert await store.get(key, strong=True) is None
+    assert await store.get_many([key], strong=True) == [None]
+    assert await store.snapshot(key) == [None]
 
 
 @pytest.mark.parametrize("limit", [1, 2, 50])

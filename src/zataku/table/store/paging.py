@@ -1,7 +1,6 @@
 """Execution of queries: pages with cursors, iteration, counts, index scans."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
-from decimal import Decimal
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -25,6 +24,7 @@ from zataku.table.store.row_readers import (
     RowsReader,
     attributes_of,
     can_expire,
+    has_expired,
     is_expired,
     may_be_outdated,
     rows_reader_for,
@@ -255,17 +255,13 @@ class Paging:
                 results.extend(read([row]))
             except ItemUnreadable as problem:
                 unreadable = unreadable_item(table, row, problem)
-                if self._has_expired(table, unreadable.item):
+                if has_expired(table, unreadable.item, self._clock.now()):
                     continue
                 if report is None:
                     problem.unreadable = unreadable
                     return _Decoded(results, problem, at)
                 report(unreadable)
         return _Decoded(results)
-
-    def _has_expired(self, table: Table, item: Mapping[str, Any]) -> bool:
-        until: object = item.get(table.ttl) if table.ttl is not None else None
-        return isinstance(until, int | Decimal) and not isinstance(until, bool) and until <= self._clock.now()
 
 
 def _read_filtered(

@@ -1,6 +1,7 @@
 """Decoding of stored rows to entities and views."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from zataku.table.backend import expression as ex
@@ -82,13 +83,21 @@ def binding_for_item(bindings: Iterable[Binding[Any]], item: Item) -> Binding[An
     raise ItemUnreadable(f"The item ({key_text}) does not fit its table: {reason}.", f"{reason}.", key=key_text)
 
 
-def decode_item(table: "Table", decode: Callable[["Row"], R], row: "Row") -> R:
-    """The row as `decode` returns it. An `ItemUnreadable` has the item as it is stored."""
+def decode_unexpired(
+    table: "Table", decode: Callable[["Row"], R], row: "Row", now: float, report: Report | None
+) -> R | None:
+    """The item; None when it has expired, or does not fit and is reported. Without `report` it raises."""
     try:
-        return decode(row)
+        entity = decode(row)
     except ItemUnreadable as problem:
-        problem.unreadable = unreadable_item(table, row, problem)
-        raise
+        unreadable = problem.unreadable = unreadable_item(table, row, problem)
+        if has_expired(table, unreadable.item, now):
+            return None
+        if report is None:
+            raise
+        report(unreadable)
+        return None
+    return None if table.ttl is not None and is_expired(entity, now) else entity
 
 
 def decode_written(table: "Table", decode: Callable[["Row"], R], row: "Row") -> R:
@@ -179,6 +188,12 @@ def attributes_of(
 def can_expire(table: "Table", returns: tuple[type[Any], ...]) -> bool:
     """True when one of the entities behind the results has a time to live."""
     return any(binding.ttl_field is not None for binding in _bindings_of(table, returns))
+
+
+def has_expired(table: "Table", item: Mapping[str, Any], now: float) -> bool:
+    """True when the time to live of a stored item has passed, also of one that does not fit its entity."""
+    until: object = item.get(table.ttl) if table.ttl is not None else None
+    return isinstance(until, int | Decimal) and not isinstance(until, bool) and until <= now
 
 
 def is_expired(result: Entity | View, now: float) -> bool:

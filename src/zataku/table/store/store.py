@@ -57,7 +57,7 @@ from zataku.table.store.paging import Page, Paging
 from zataku.table.store.permissions import Permissions
 from zataku.table.store.restricted_backend import RestrictedBackend
 from zataku.table.store.retry import Retry
-from zataku.table.store.row_readers import Report, decode_item, decode_written, is_expired
+from zataku.table.store.row_readers import Report, decode_unexpired, decode_written
 from zataku.table.store.stream import Stream
 from zataku.table.store.transaction import Transaction, execute_plan
 
@@ -93,7 +93,6 @@ class Store:
         self._batches = Batches(backend, self.calls)
         self.upgrader = ItemUpgrader(backend, self.calls)
         self.writes = ConditionalWrites(backend, self.calls, self.upgrader)
-        self._expiring = any(table.ttl is not None for table in tables)
         self._paging = Paging(backend, self.calls, self.clock, secret, self.schema)
 
     @classmethod
@@ -179,12 +178,14 @@ class Store:
         row = await self.calls(label, partial(self.backend.get, read))
         return self._entity(key, row)
 
-    async def get_many(self, keys: Sequence[Key[E]], *, strong: bool = False) -> list[E | None]:
+    async def get_many(
+        self, keys: Sequence[Key[E]], *, strong: bool = False, unreadable: Report | None = None
+    ) -> list[E | None]:
         """Any number of items in the order of their keys, None for an absent one. Not atomic: see `snapshot`."""
         schemas = {entity: self.schema_of(entity) for entity in {key.entity for key in keys}}
         reads = [GetItem(schemas[key.entity], (key.pk, key.sk), strong or key.strong) for key in keys]
         rows = await self._batches.get(_label("get_many", [key.entity for key in keys]), reads)
-        return [self._entity(key, row) for key, row in zip(keys, rows, strict=True)]
+        return [self._entity(key, row, unreadable) for key, row in zip(keys, rows, strict=True)]
 
     async def snapshot(self, *keys: Key[E]) -> list[E | None]:
         """At most 100 items as of one moment: a transaction is visible entirely or not at all."""
@@ -369,12 +370,11 @@ class Store:
         if usage:
             await self.backend.add_usage(usage)
 
-    def _entity(self, key: Key[E], row: Row | None) -> E | None:
+    def _entity(self, key: Key[E], row: Row | None, report: Report | None = None) -> E | None:
         if row is None:
             return None
         binding = binding_of(key.entity)
-        entity = decode_item(binding.table, binding.decode, row)
-        return None if self._expiring and is_expired(entity, self.clock.now()) else entity
+        return decode_unexpired(binding.table, binding.decode, row, self.clock.now(), report)
 
 
 def _new_state(key: Key[E], written: Written) -> E:
