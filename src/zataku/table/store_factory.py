@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from zataku.clock import Clock, SystemClock
@@ -125,5 +126,5 @@ def dynamodb_backend(
         metadata_table=METADATA_TABLE.schema(env).name,
         manage=manage,
         removals=removals,
-        apply_command=f"zataku store apply --store {url}" + ("" if env == "prod" else f" --env {env}"),
+        apply_command=f"zataku store apply --store {quote(str(url))}" + ("" if env == "prod" else f" --env {env}"),
     )

@@ -142,7 +142,9 @@ async def test_the_error_names_the_exact_command():
             name: str
 
     await (await open_dynamodb([first], endpoint=endpoint, region="eu-west-1", env="dev")).close()
-    command = f"`zataku store apply --store dynamodb+{endpoint}?region=eu-west-1 --env dev`"
-    with pytest.raises(SchemaRefused) as refused:
-        await open_dynamodb([second], endpoint=endpoint, region="eu-west-1", env="dev")
-    assert command in refused.value.message
+    # Quoted, since a shell may take the question mark for a pattern.
+    command = f"`zataku store apply --store 'dynamodb+{endpoint}?region=eu-west-1' --env dev`"
+    for manage in (True, False):
+        with pytest.raises(SchemaRefused) as refused:
+            await open_dynamodb([second], endpoint=endpoint, region="eu-west-1", env="dev", manage=manage)
+        assert command in refused.value.message

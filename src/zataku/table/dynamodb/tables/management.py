@@ -69,7 +69,7 @@ class Tables:
             check_table(table)
         descriptions = await asyncio.gather(*(describe_settings(self._client, table.name) for table in tables))
         if not self._manage:
-            self.problems |= _check_unmanaged(tables, descriptions)
+            self.problems |= _check_unmanaged(tables, descriptions, self._apply_command)
             return
         for table, stored in zip(tables, descriptions, strict=True):
             if stored is not None:
@@ -266,7 +266,7 @@ def _refuse_removals(
 
 
 def _check_unmanaged(
-    tables: Sequence[TableSchema], descriptions: Sequence[TableDescription | None]
+    tables: Sequence[TableSchema], descriptions: Sequence[TableDescription | None], apply_command: str
 ) -> dict[str, list[str]]:
     """Refuse tables that differ from the design; returns the differences that the store works without."""
     required: list[str] = []
@@ -286,7 +286,8 @@ def _check_unmanaged(
         required += [message for messages in optional.values() for message in messages]
         raise SchemaRefused(
             f"The tables differ from the design, and this store may not change them. {' '.join(required)} "
-            "Deploy the design's template, or open the store with manage=True.",
+            f"Deploy the design's template, or run `{apply_command}`, which shows what it would change, asks, and "
+            "changes it.",
             differences=required,
         )
     return optional
