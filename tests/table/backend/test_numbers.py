@@ -161,6 +161,14 @@ def test_sizes_equal_those_of_the_documented_examples(number: str, size: int) ->
     assert size_of(canonical(Decimal(number))) == size
 
 
+@pytest.mark.parametrize(
+    ("number", "size"),
+    [("417591E+116", 4), ("417591E+117", 5), ("-417591E+116", 5), ("-417591E+117", 6), ("41759.1", 5), ("4175.91", 4)],
+)
+def test_digits_pair_up_from_the_decimal_point(number: str, size: int) -> None:
+    assert size_of(canonical(Decimal(number))) == size
+
+
 @given(decimals())
 def test_no_number_takes_more_than_21_bytes(number: Number) -> None:
     digits = len(str(number).lstrip("-").split("E")[0].replace(".", "").strip("0"))

@@ -58,7 +58,13 @@ def sortable(number: Number) -> bytes:
 
 
 def size_of(number: Number) -> int:
-    """Bytes that DynamoDB counts for the number: two digits a byte, and one or two more."""
+    """Bytes that DynamoDB counts for the number: two digits a byte, and one or two more.
+
+    AWS documents "approximately (1 byte per two significant digits) + (1 byte)", without leading and trailing zeros.
+    What it leaves open follows measured sizes, where 15 takes a byte less than 1.5: digits pair up from the decimal
+    point, and a minus is one byte more. -417591E+117 is -4|17|59|10 with zeros behind it: 4 + 1 + 1 bytes. Where that
+    is not what the service counts, it is a byte too many, so that no item passes here which is too large there.
+    """
     if not number:
         return 1
     sign, digits, exponent = Decimal(number).as_tuple()
