@@ -39,16 +39,20 @@ class TwinsSummary(Struct):
 
 
 def run_calls(calls: int, first_seed: int, progress: Callable[[TwinsSummary], object] = lambda _: None) -> TwinsSummary:
-    """Make at least `calls` calls on each store; goes on after a difference, with the next seed."""
+    """Make at least `calls` calls on each store; goes on after a difference or an exception, with the next seed."""
     summary, batch = TwinsSummary(first_seed), 0
     begin = CountingMachine.calls
     while summary.calls < calls:
         examples = min(_MAX_EXAMPLES, -(-(calls - summary.calls) // _STEPS))
         try:
             _run_batch(first_seed + batch, examples)
-        except AssertionError as difference:
+        except Exception as difference:
+            if CountingMachine.calls == begin + summary.calls:
+                # The other store does not even start: no later batch would make a call.
+                raise
+            kind = "" if isinstance(difference, AssertionError) else f"{type(difference).__name__}: "
             sequence = "\n".join(getattr(difference, "__notes__", ()))
-            summary.differences.append(f"Seed {first_seed + batch}: {difference}\n{sequence}")
+            summary.differences.append(f"Seed {first_seed + batch}: {kind}{difference}\n{sequence}")
             print(summary.differences[-1], flush=True)
         batch += 1
         summary.calls = CountingMachine.calls - begin

@@ -1,6 +1,7 @@
 """Kill writers as often as asked, and print what became of their writes: `make crash ROUNDS=3000`."""
 
 import argparse
+import shutil
 import sys
 import tempfile
 import time
@@ -38,10 +39,17 @@ def main() -> None:
             last = time.monotonic()
             print(f"{summary.rounds:,} rounds, {summary.acknowledged:,} acknowledged writes", flush=True)
 
-    with tempfile.TemporaryDirectory(prefix="zataku-crash-") as folder:
-        summary = run_rounds(Path(folder) / "ledger.db", options.rounds, options.seed, report)
+    folder = Path(tempfile.mkdtemp(prefix="zataku-crash-"))
+    try:
+        summary = run_rounds(folder / "ledger.db", options.rounds, options.seed, report)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
     print(summary_text(summary, time.monotonic() - start))
-    sys.exit(1 if summary.problems else 0)
+    if summary.problems:
+        print(f"The file is kept in {folder}.")
+        sys.exit(1)
+    shutil.rmtree(folder)
 
 
 if __name__ == "__main__":

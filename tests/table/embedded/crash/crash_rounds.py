@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from tests.table.embedded.crash.crash_checks import Content, History, Replay, problems
 from tests.table.embedded.crash.ledger import OWNERS, SHELVES, Receipt, Tally, cells_of, ledger, open_ledger, values_on
-from zataku.table import Change, Store
+from zataku.table import Change, Store, TableError
 
 ROOT = Path(__file__).parents[4]
 
@@ -157,6 +157,9 @@ def run_rounds(
                 progress(summary)
             if not summary.problems:
                 summary.problems += runner.run(_examine_whole_stream(file))
+    except (AssertionError, TableError) as problem:
+        # A writer that failed by itself, or a store that cannot be opened.
+        summary.problems.append(f"Round {summary.rounds + 1}: {type(problem).__name__}: {problem}")
     finally:
         spawner.close()
     return summary

@@ -14,6 +14,14 @@ def test_a_run_reports_each_round(tmp_path: Path):
     assert summary.problems == []
 
 
+def test_a_file_that_cannot_be_opened_is_a_problem_in_the_summary(tmp_path: Path):
+    (tmp_path / "ledger.db").write_bytes(b"no database" * 1000)
+    summary = run_rounds(tmp_path / "ledger.db", 3, 1)
+    assert summary.rounds == 0
+    assert len(summary.problems) == 1
+    assert summary.problems[0].startswith("Round 1: ")
+
+
 def test_a_summary_has_the_rounds_the_writes_the_losses_and_the_seed():
     text = summary_text(CrashSummary(seed=7, rounds=12, acknowledged=3456, problems=["put/c0 is None."]), 61.2)
     assert text.splitlines() == [
