@@ -3,9 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
+from tests.contract.conftest import OpenStore
 from tests.support.designs.board import Candidate, Game, Move, Settings
+from tests.support.designs.pieces import Lid, Piece, pieces
 from tests.support.store_reads import contents, run_transaction
 from zataku.table import BadInput, BadKey, ConditionFailed, Store, path
+from zataku.table.backend.port import PutItem
+from zataku.table.schema.entity import binding_of
 
 KEY = Game.key(game_id="g1")
 CANDIDATE = Candidate(game_id="g1", turn_number=1, candidate_id="c1", user_id="ann", created_at="t1", vote_count=1)
@@ -117,3 +121,19 @@ async def test_a_set_can_be_saved_as_none(store: Store):
     was = await store.put(Game(game_id="g1", tags=frozenset({"a"})))
     now = await store.save(replace(was, tags=None), was=was)
     assert (await store.get(KEY, strong=True)) == now
+
+
+async def test_an_item_written_before_a_field_existed_is_saved(open_store: OpenStore):
+    """Such an item lacks the attribute, which is read as the default of the field."""
+    store = await open_store(pieces)
+    piece, lid = Piece(box="b", name="p"), Lid(box="b")
+    for was in (piece, lid):
+        item = binding_of(type(was)).encode(was)
+        write = PutItem(store.schema(pieces), {name: item[name] for name in item if name not in ("count", "version")})
+        await store.calls("older", lambda consumed, write=write: store.backend.write(write, consumed))
+    saved = await store.save(replace(piece, count=5), was=piece)
+    assert await store.get(Piece.key(box="b", name="p"), strong=True) == saved
+    assert (await store.save(replace(lid, text="new"), was=lid)).version == 1
+    for now, stale in ((replace(piece, count=6), piece), (replace(lid, text="newer"), lid)):
+        with pytest.raises(ConditionFailed):
+            await store.save(now, was=stale)

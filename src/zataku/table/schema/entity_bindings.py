@@ -140,6 +140,18 @@ class Binding(Generic[E]):
         """The value of a field as an entity has it, from its stored form."""
         return convert(to_msgspec_input(value), self.fields[name].annotation)
 
+    def defaults(self) -> dict[str, Value]:
+        """The attributes that `put` stores for fields left to their defaults, and reads show where they are missing."""
+        stored = {field.name: field for field in self.stored}
+        attributes: dict[str, Value] = {}
+        for field in msgspec.structs.fields(self.entity):
+            default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+            if field.name not in stored or default is msgspec.NODEFAULT or is_empty_set(default):
+                continue
+            if default is not None or stored[field.name].keeps_null:
+                attributes[stored[field.name].attribute] = to_value(default)
+        return attributes
+
     def write_condition(self, condition: ex.Expression | None) -> ex.Expression | None:
         """The condition under which a write may go through."""
         return condition

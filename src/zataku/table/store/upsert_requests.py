@@ -8,16 +8,13 @@ by an update; an attribute that it lacks gets the default that reads show alread
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from msgspec import NODEFAULT
-from msgspec.structs import fields as struct_fields
-
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import BadUpdate, StaleIndexKey
 from zataku.table.backend.port import DeleteItem, Row, UpdateItem
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Value, unpack_row
 from zataku.table.schema.analysis.sample_values import defaults_of
-from zataku.table.schema.codec import is_empty_set, to_value
+from zataku.table.schema.codec import to_value
 from zataku.table.schema.entity import Entity, Key, binding_of
 from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.field_path import Condition, Edit
@@ -116,16 +113,8 @@ def _defaults(binding: Binding[E], changed: Mapping[str, object]) -> dict[str, V
     Without them, conditions, `add` and `save` would find nothing where a read shows the default.
     """
     fixed = {*binding.key_fields, *changed, *(() if binding.version is None else (binding.version,))}
-    stored = {field.name: field for field in binding.stored if field.name not in fixed}
-    values = {field.name: field.default for field in struct_fields(binding.entity) if field.name in stored}
-    for field in struct_fields(binding.entity):
-        if field.name in stored and field.default_factory is not NODEFAULT:
-            values[field.name] = field.default_factory()
-    return {
-        stored[name].attribute: _stored_default(value)
-        for name, value in values.items()
-        if value is not NODEFAULT and not is_empty_set(value) and (value is not None or stored[name].keeps_null)
-    }
+    left_out = {binding.fields[name].attribute for name in fixed}
+    return {attribute: value for attribute, value in binding.defaults().items() if attribute not in left_out}
 
 
 def _initial_values(binding: Binding[E], edits: Sequence[Edit[E]]) -> dict[str, Value]:

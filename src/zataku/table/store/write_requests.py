@@ -223,6 +223,7 @@ def save(schema: TableSchema, entity: E, was: E) -> tuple[E, UpdateItem | None]:
     if not changed:
         return entity, None
     conditions: list[ex.Expression] = [ex.Exists((schema.pk.name,))]
+    defaults = binding.defaults()
     actions: list[ex.Action] = [
         ex.Assign((name,), ex.Literally(new[name])) if name in new else ex.Drop((name,)) for name in changed
     ]
@@ -231,11 +232,11 @@ def save(schema: TableSchema, entity: E, was: E) -> tuple[E, UpdateItem | None]:
         field = binding.fields[binding.version]
         validated(version + 1, field.annotation, f"{binding.entity.__name__}.{field.name}")
         counter = binding.fields[binding.version].attribute
-        conditions.append(ex.Compare(ex.Attribute((counter,)), "=", ex.Literally(version)))
+        conditions.append(_unchanged(counter, old, defaults))
         actions.append(ex.Assign((counter,), ex.Literally(version + 1)))
         entity = replace(entity, **{binding.version: version + 1})
     else:
-        conditions.extend(_unchanged(name, old) for name in changed)
+        conditions.extend(_unchanged(name, old, defaults) for name in changed)
     condition = binding.write_condition(ex.All(tuple(conditions)))
     return entity, UpdateItem(schema, schema.key_of(old), tuple(actions), condition)
 
@@ -244,7 +245,10 @@ def _same(name: str, old: Item, new: Item) -> bool:
     return name in old and name in new and equal(old[name], new[name])
 
 
-def _unchanged(name: str, old: Item) -> ex.Expression:
+def _unchanged(name: str, old: Item, defaults: Item) -> ex.Expression:
     if name not in old:
         return ex.Missing((name,))
-    return ex.Compare(ex.Attribute((name,)), "=", ex.Literally(old[name]))
+    same = ex.Compare(ex.Attribute((name,)), "=", ex.Literally(old[name]))
+    # An item that was written before the field existed lacks it, and is read with the default.
+    is_default = name in defaults and equal(defaults[name], old[name])
+    return ex.Either((ex.Missing((name,)), same)) if is_default else same
