@@ -86,6 +86,11 @@ class Binding(Generic[E]):
             (attribute, template, frozenset(source for field in template.fields for source in self.sources(field)))
             for attribute, template in self._rendered_index
         )
+        self._default_makers = tuple(
+            (self.fields[declared.name], _default_maker(declared))
+            for declared in msgspec.structs.fields(entity)
+            if not declared.required and declared.name not in self.in_key
+        )
         self._attributes = tuple((field.name, field.attribute, field.keeps_null) for field in self.stored)
         self._plain_types = {name: unconstrained_type(self.fields[name].annotation) for name in self.key_fields}
         # A key with these names and types of values needs no validation.
@@ -142,14 +147,11 @@ class Binding(Generic[E]):
 
     def defaults(self) -> dict[str, Value]:
         """The attributes that `put` stores for fields left to their defaults, and reads show where they are missing."""
-        stored = {field.name: field for field in self.stored}
         attributes: dict[str, Value] = {}
-        for field in msgspec.structs.fields(self.entity):
-            default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
-            if field.name not in stored or default is msgspec.NODEFAULT or is_empty_set(default):
-                continue
-            if default is not None or stored[field.name].keeps_null:
-                attributes[stored[field.name].attribute] = to_value(default)
+        for field, make in self._default_makers:
+            default = make()
+            if (default is not None or field.keeps_null) and not is_empty_set(default):
+                attributes[field.attribute] = to_value(default)
         return attributes
 
     def write_condition(self, condition: ex.Expression | None) -> ex.Expression | None:
@@ -312,6 +314,12 @@ class Binding(Generic[E]):
             template.is_single_field or template.matches(item.get(name))
             for name, template in self.key_templates.items()
         )
+
+
+def _default_maker(declared: msgspec.structs.FieldInfo) -> Callable[[], object]:
+    if declared.default_factory is msgspec.NODEFAULT:
+        return lambda: declared.default
+    return cast("Callable[[], object]", declared.default_factory)
 
 
 def _from_key(text: str, annotation: Any) -> str | int:
