@@ -1,39 +1,29 @@
-"""The size of expressions: never less than that of the text which DynamoDB receives."""
+"""Expressions that are too long for DynamoDB are refused by every store."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.table.differential import strategies
 from zataku.table.backend import expression as ex
 from zataku.table.backend.condition_evaluation import check_expression
 from zataku.table.backend.errors import BadInput
-from zataku.table.backend.expression_size import ExpressionSize, check_update_size
-from zataku.table.dynamodb.expressions import Expressions
+from zataku.table.backend.expression_strings import check_update_size
 
-FOUND = ex.Exists(("name",))
-
-
-@given(st.lists(strategies.changes(("p", "a")), min_size=1, max_size=5), strategies.filters)
-def test_the_text_is_never_longer(changes: list[tuple[ex.Action, ...]], condition: ex.Expression | None):
-    actions = [action for change in changes for action in change]
-    expressions, update = Expressions(), ExpressionSize()
-    update.add_update(actions)
-    text = expressions.update(actions)
-    assert len(text) <= update.size <= 2 * len(text) + 20
-    if condition is not None:
-        measured = ExpressionSize()
-        measured.add_condition(condition)
-        text = expressions.condition(condition)
-        assert len(text) <= measured.size <= 2 * len(text)
+NAME, OTHER, FOUND = ex.Attribute(("name",)), ex.Attribute(("other",)), ex.Exists(("name",))
+FEW_TAGS = ex.Compare(ex.SizeOf(("tags",)), "<", ex.Literally(3))
 
 
-def test_operators_and_functions_are_counted():
-    size = ex.Compare(ex.SizeOf(("tags",)), "<", ex.Literally(3))
-    measured = ExpressionSize()
-    measured.add_condition(ex.All((ex.Not(FOUND), ex.Within(size, "Stock", "tags", "max_length=3", "include"), FOUND)))
-    # NOT, attribute_exists, AND, size, <, AND, attribute_exists
-    assert measured.operators == 7
+@pytest.mark.parametrize(
+    ("operators", "condition"),
+    [
+        (7, ex.All((ex.Not(FOUND), ex.Within(FEW_TAGS, "Stock", "tags", "max_length=3", "include"), FOUND))),
+        (4, ex.Either((ex.Between(ex.SizeOf(("tags",)), ex.Literally(1), ex.Literally(3)), FOUND))),
+        (4, ex.Not(ex.Either((ex.OneOf(NAME, (ex.Literally("in"), OTHER)), ex.Compare(NAME, "<>", OTHER))))),
+    ],
+)
+def test_operators_and_functions_are_counted(operators: int, condition: ex.Expression):
+    repeated = ex.All((condition,) * 80)
+    with pytest.raises(BadInput) as refused:
+        check_expression(repeated)
+    assert refused.value.details["operators"] == 80 * operators + 79
 
 
 def test_three_hundred_operators_are_accepted_and_one_more_refused():

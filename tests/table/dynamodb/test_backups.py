@@ -13,10 +13,10 @@ from tests.table.dynamodb.streams.stream_tables import unique_name
 from zataku.clock import SystemClock
 from zataku.table.backend.errors import BadInput, LacksCapability, StoreUnreachable, TableError
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
+from zataku.table.backend.wire import item_of, wire_item
 from zataku.table.dynamodb.backups import Backups
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.tables.management import Tables
-from zataku.table.dynamodb.wire import item_of, wire_item
 
 PLAIN = TableSchema("unnamed", KeyAttribute("pk"), KeyAttribute("sk"))
 FULL = replace(

@@ -20,8 +20,8 @@ from zataku.table import (
     some,
 )
 from zataku.table.backend.condition_evaluation import broken_bound, check_expression, holds
+from zataku.table.backend.expression_strings import Expressions
 from zataku.table.backend.update_evaluation import apply_update
-from zataku.table.dynamodb.expressions import Expressions
 from zataku.table.schema.entity import binding_of
 from zataku.table.store import write_requests
 

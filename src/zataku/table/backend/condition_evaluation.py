@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from zataku.table.backend import expression as ex
 from zataku.table.backend.errors import BadInput, WrongType
-from zataku.table.backend.expression_size import check_condition_size
+from zataku.table.backend.expression_strings import check_condition_size
 from zataku.table.backend.values import Item, Value, type_of
 
 # Distinct from None, which is a stored null.

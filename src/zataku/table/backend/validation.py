@@ -13,7 +13,7 @@ from zataku.table.backend.errors import (
     WrongType,
 )
 from zataku.table.backend.expression import Expression, routes_in
-from zataku.table.backend.expression_size import check_update_size
+from zataku.table.backend.expression_strings import check_update_size
 from zataku.table.backend.limits import (
     BATCH_GETS,
     ITEM_BYTES,

@@ -32,7 +32,7 @@ from zataku.table.backend.errors import (
     TransactionTooLarge,
     WrongType,
 )
-from zataku.table.dynamodb.wire import item_of
+from zataku.table.backend.wire import item_of
 
 _THROTTLING_CODES = {
     "ProvisionedThroughputExceededException",

@@ -14,9 +14,9 @@ from zataku.table.backend.errors import ConditionFailed, ResultUnknown, SchemaRe
 from zataku.table.backend.table_parameters import table_parameters
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.backend.values import Item, Value
+from zataku.table.backend.wire import WireItem, item_of, wire_item, wire_value
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.tables.description import describe_table
-from zataku.table.dynamodb.wire import WireItem, item_of, wire_item, wire_value
 
 _SECRET = ("store", "secret")
 _USAGE = "usage"

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias, cast
 from zataku.table.backend.condition_evaluation import check_expression
 from zataku.table.backend.cost import ConsumedCapacity
 from zataku.table.backend.errors import BadCursor, SameItemTwice
+from zataku.table.backend.expression_strings import Expressions
 from zataku.table.backend.port import GetItem, ItemKey, Position, QueryItems, Row, Rows, ScanItems
 from zataku.table.backend.validation import (
     check_filter,
@@ -15,9 +16,9 @@ from zataku.table.backend.validation import (
     check_segment,
     checked_attributes,
 )
+from zataku.table.backend.wire import WireItem, item_of
 from zataku.table.dynamodb.client import Client, Response
 from zataku.table.dynamodb.consumed_capacity import REPORT_CAPACITY, charge_reads
-from zataku.table.dynamodb.expressions import Expressions
 from zataku.table.dynamodb.validation import (
     checked_partition_key,
     validated_key,
@@ -25,7 +26,6 @@ from zataku.table.dynamodb.validation import (
     wire_key,
     wire_position,
 )
-from zataku.table.dynamodb.wire import WireItem, item_of
 
 Parameters: TypeAlias = dict[str, Any]
 # Table name and key.

@@ -7,7 +7,7 @@ from zataku.table.backend.port import ItemKey, KeyRange, Position, UpdateItem
 from zataku.table.backend.table_schema import IndexSchema, KeyAttribute, TableSchema
 from zataku.table.backend.validation import check_changes, check_item, checked_key, key_parts_error, require_keys
 from zataku.table.backend.values import Item, KeyValue, Value, nesting_depth, nesting_error, normalize
-from zataku.table.dynamodb.wire import WireItem, wire_item, wire_value
+from zataku.table.backend.wire import WireItem, wire_item, wire_value
 
 
 def checked_partition_key(key: KeyAttribute, value: object) -> KeyValue:

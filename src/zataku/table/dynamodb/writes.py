@@ -19,11 +19,13 @@ from zataku.table.backend.errors import (
     TooManyItems,
     TransactionCancelled,
 )
+from zataku.table.backend.expression_strings import Expressions
 from zataku.table.backend.limits import BATCH_WRITES
 from zataku.table.backend.port import DeleteItem, ItemKey, PutItem, TransactWrite, UpdateItem, Write, Written
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.validation import check_transaction, check_transaction_size
 from zataku.table.backend.values import Item, item_size
+from zataku.table.backend.wire import WireItem, item_of, wire_item
 from zataku.table.dynamodb.client import Client, Response
 from zataku.table.dynamodb.consumed_capacity import (
     REPORT_CAPACITY,
@@ -31,9 +33,7 @@ from zataku.table.dynamodb.consumed_capacity import (
     charge_failed_write,
     charge_writes,
 )
-from zataku.table.dynamodb.expressions import Expressions
 from zataku.table.dynamodb.validation import check_update, validated_item, validated_key, wire_key
-from zataku.table.dynamodb.wire import WireItem, item_of, wire_item
 from zataku.table.store.retry import Retry
 
 Parameters: TypeAlias = dict[str, Any]

@@ -10,7 +10,7 @@ import msgspec
 from zataku.table.backend.errors import TableError
 from zataku.table.backend.limits import NESTING
 from zataku.table.backend.values import Item, Value
-from zataku.table.dynamodb.wire import value_of, wire_item
+from zataku.table.backend.wire import value_of, wire_item
 
 # Sorted names and no spaces, so that equal items give equal lines. Bytes become base64.
 _encoder = msgspec.json.Encoder(order="deterministic")

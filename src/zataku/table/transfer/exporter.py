@@ -11,7 +11,7 @@ from msgspec import Struct
 from zataku.clock import Clock
 from zataku.table.backend.port import Backend, Position
 from zataku.table.backend.table_schema import TableSchema
-from zataku.table.dynamodb.wire import wire_item
+from zataku.table.backend.wire import wire_item
 from zataku.table.store.capacity_meter import MeteredCalls
 from zataku.table.transfer.atomic_files import Journal, PathLock, write_errors
 from zataku.table.transfer.dynamodb_json import decode_item

@@ -13,10 +13,10 @@ from zataku.clock import Clock
 from zataku.table.backend.port import RawChange
 from zataku.table.backend.table_schema import KeyAttribute, StreamView, TableSchema
 from zataku.table.backend.values import Item
+from zataku.table.backend.wire import wire_item
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.metadata_table import MetadataTable
 from zataku.table.dynamodb.streams import ConsumerRegistry
-from zataku.table.dynamodb.wire import wire_item
 
 SERVERS: Sequence[ServerName] = ("dynoxide", "ministack")
 

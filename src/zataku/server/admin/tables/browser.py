@@ -26,7 +26,7 @@ from zataku.table.backend.numbers import canonical
 from zataku.table.backend.port import KeyRange, QueryItems, Rows, ScanItems
 from zataku.table.backend.validation import checked_key
 from zataku.table.backend.values import item_size, unpack_row
-from zataku.table.dynamodb.wire import wire_item
+from zataku.table.backend.wire import wire_item
 from zataku.table.store import cursor
 from zataku.table.store.row_readers import item_or_problem
 

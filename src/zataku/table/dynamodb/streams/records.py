@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from zataku.table.backend.errors import BadInput
 from zataku.table.backend.port import RawChange
-from zataku.table.dynamodb.wire import WireItem, item_of, wire_item
+from zataku.table.backend.wire import WireItem, item_of, wire_item
 
 _POSITION = re.compile(r"([^/]+)/([^/]+)/(\d\d)\.(\d+)", re.ASCII)
 _SEQUENCE_DIGITS = 40

@@ -2,24 +2,61 @@
 
 Names and values are always replaced by placeholders, the same one for the same name or value, so that reserved words,
 special characters and long values need no special case.
+
+DynamoDB takes strings of 4 KB with 300 operators and functions. Every store refuses longer ones, though only one of
+them sends strings: a write that works on one works on all of them.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
 from zataku.table.backend import expression as ex
+from zataku.table.backend.errors import BadInput
+from zataku.table.backend.limits import EXPRESSION_BYTES, EXPRESSION_OPERATORS
 from zataku.table.backend.port import KeyRange
 from zataku.table.backend.table_schema import KeyAttribute
 from zataku.table.backend.values import KeyValue, Value, normalize
-from zataku.table.dynamodb.wire import WireValue, wire_value
+from zataku.table.backend.wire import WireValue, wire_value
 
 Assigned = ex.Attribute | ex.Literally | ex.IfMissing | ex.Sum | ex.Joined
 
+_FUNCTIONS = r"[a-z_]+\("
+# BETWEEN is counted by its AND.
+_CONDITION_OPERATORS = re.compile(rf"\b(?:AND|OR|NOT|IN)\b|[<>=]+|{_FUNCTIONS}")
+_UPDATE_OPERATORS = re.compile(rf" \+ |{_FUNCTIONS}")
+_LATER_PLACEHOLDER = 10
+"""The number of a first placeholder that is not shorter than others: those of a condition follow its update's."""
+
+
+def check_condition_size(condition: ex.Expression) -> None:
+    """Raise `BadInput` for a condition or filter that is too long for DynamoDB."""
+    text = Expressions(_LATER_PLACEHOLDER).condition(condition)
+    _check_size("condition", text, len(_CONDITION_OPERATORS.findall(text)))
+
+
+def check_update_size(actions: Iterable[ex.Action]) -> None:
+    """Raise `BadInput` for an update that is too long for DynamoDB."""
+    text = Expressions(_LATER_PLACEHOLDER).update(actions)
+    _check_size("update", text, len(_UPDATE_OPERATORS.findall(text)))
+
+
+def _check_size(kind: str, text: str, operators: int) -> None:
+    if len(text) > EXPRESSION_BYTES or operators > EXPRESSION_OPERATORS:
+        raise BadInput(
+            f"The {kind} has {len(text)} bytes and {operators} operators; DynamoDB takes {EXPRESSION_BYTES} and "
+            f"{EXPRESSION_OPERATORS}. The bounds of edited fields are part of the condition. Make fewer edits at once, "
+            "or give a shorter condition.",
+            size=len(text),
+            operators=operators,
+        )
+
 
 class Expressions:
-    """Expressions of one call, with the placeholders that they share."""
+    """Expressions of one call, with the placeholders that they share, numbered from `first`."""
 
-    def __init__(self) -> None:
+    def __init__(self, first: int = 0) -> None:
+        self._first = first
         self._names: dict[str, str] = {}
         self._values: dict[str, tuple[str, WireValue]] = {}
 
@@ -34,13 +71,13 @@ class Expressions:
 
     def name(self, name: str) -> str:
         """The placeholder of an attribute name."""
-        return self._names.setdefault(name, f"#n{len(self._names)}")
+        return self._names.setdefault(name, f"#n{self._first + len(self._names)}")
 
     def value(self, value: Value) -> str:
         """The placeholder of a value."""
         wire = wire_value(normalize(value))
         # Sets are sorted on the wire, so that equal values have equal text.
-        return self._values.setdefault(repr(wire), (f":v{len(self._values)}", wire))[0]
+        return self._values.setdefault(repr(wire), (f":v{self._first + len(self._values)}", wire))[0]
 
     def route(self, route: ex.Route) -> str:
         """A path into an item."""

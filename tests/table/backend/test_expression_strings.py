@@ -8,13 +8,13 @@ import pytest
 from tests.table.dynamodb.server_tables import apply_schemas, client_of, fresh
 from zataku.table.backend import expression as ex
 from zataku.table.backend.condition_evaluation import holds
+from zataku.table.backend.expression_strings import Expressions
 from zataku.table.backend.port import KeyRange
 from zataku.table.backend.table_schema import KeyAttribute, TableSchema
 from zataku.table.backend.update_evaluation import apply_update
 from zataku.table.backend.values import Item
+from zataku.table.backend.wire import item_of, wire_item
 from zataku.table.dynamodb.client import Client
-from zataku.table.dynamodb.expressions import Expressions
-from zataku.table.dynamodb.wire import item_of, wire_item
 
 A, B, DEEP = ex.Attribute(("a",)), ex.Attribute(("b",)), ex.Attribute(("map", "list", 1))
 ITEM: Item = {
