@@ -151,3 +151,12 @@ async def test_a_large_body_is_read_as_the_application_takes_it(connection: Http
                 sent += part
     await connection.run()
     assert connection.answers == [(200, size)]
+
+
+async def test_bytes_after_a_refusal_do_not_put_off_the_end_of_the_connection(connection: HttpConnection):
+    connection.receive(b"nonsense\r\n\r\n")
+    connection.loop.advance(TimedHttpProtocol.body_seconds - 0.1)
+    while not connection.transport.is_paused:
+        connection.receive(bytes(256 * 1024))
+    connection.loop.advance(0.1)
+    assert connection.transport.was_aborted

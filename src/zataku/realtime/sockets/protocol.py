@@ -113,9 +113,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         stream = cast("Transport", transport)
         self.pending_bytes = stream.get_write_buffer_size
         self._handshake_timer = self.loop.call_later(self.handshake_seconds, stream.abort)
-        connected: socket.socket | None = stream.get_extra_info("socket")
-        if _LOWAT is not None and connected is not None and connected.family != socket.AF_UNIX:
-            connected.setsockopt(socket.IPPROTO_TCP, _LOWAT, MAX_KERNEL_BUFFER_BYTES)
+        limit_kernel_buffer(stream)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection has ended."""
@@ -350,6 +348,13 @@ def uvicorn_options(limits: SocketLimits) -> dict[str, Any]:
         "ws_ping_interval": None,
         "ws_ping_timeout": None,
     }
+
+
+def limit_kernel_buffer(transport: Transport) -> None:
+    """Let the kernel hold little unsent of a connection, where it has the option."""
+    connected: socket.socket | None = transport.get_extra_info("socket")
+    if _LOWAT is not None and connected is not None and connected.family != socket.AF_UNIX:
+        connected.setsockopt(socket.IPPROTO_TCP, _LOWAT, MAX_KERNEL_BUFFER_BYTES)
 
 
 def _is_text(fragments: list[bytes]) -> bool:

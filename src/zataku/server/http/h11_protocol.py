@@ -1,6 +1,10 @@
 """The HTTP/1.1 connection of the server: uvicorn's own, with limits on the time and the work that a client may take."""
 
 import asyncio
+import fcntl
+import socket
+import sys
+import termios
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
@@ -15,7 +19,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from zataku.errors import Problem
-from zataku.realtime.sockets.protocol import PreparedFrameProtocol
+from zataku.realtime.sockets.protocol import PreparedFrameProtocol, limit_kernel_buffer
 from zataku.server.http.bounded_connection import BoundedConnection
 from zataku.server.http.startup_gate import HEADERS_TOO_LARGE, MAX_HEADER_BYTES
 from zataku.server.process.open_connections import OpenConnections
@@ -79,6 +83,8 @@ class TimedHttpProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         """Start the time limit for the first headers."""
         super().connection_made(transport)
+        # Else the kernel takes megabytes for a peer that reads nothing.
+        limit_kernel_buffer(transport)
         self.flow = _ReadingFlow(transport, self._resume_reading)
         if not self._open_connections.open(transport, self.client[0] if self.client else None):
             self._refuse_connection()
@@ -99,7 +105,8 @@ class TimedHttpProtocol(H11Protocol):
         if self._is_discarding or self._is_answered_early():
             self._discarded_bytes += len(data)
             if self._discarded_bytes > MAX_DISCARDED_BYTES:
-                self._discard()
+                if not self._is_discarding:
+                    self._discard()
                 self.transport.pause_reading()
         if not self._is_discarding:
             self._unset_keepalive_if_required()
@@ -265,11 +272,12 @@ class TimedHttpProtocol(H11Protocol):
         """Abort a connection whose peer has read nothing of a response for too long."""
         self._stall_timer = None
         pending = self.transport.get_write_buffer_size()
-        taken, now = self.conn.sent_bytes - pending, self.loop.time()
-        if not pending or taken != self._taken_bytes:
+        unread = pending + unacknowledged_bytes(self.transport)
+        taken, now = self.conn.sent_bytes - unread, self.loop.time()
+        if not unread or taken != self._taken_bytes:
             self._taken_bytes, self._taken_at = taken, now
         elif now - self._taken_at >= self.stall_seconds:
-            log.info("response_stalled", route=self.scope.get("path_template"), unread=pending)
+            log.info("response_stalled", route=self.scope.get("path_template"), unread=unread)
             self.transport.abort()
             return
         if pending or not self.cycle.response_complete:
@@ -281,6 +289,17 @@ class TimedHttpProtocol(H11Protocol):
                 handle.cancel()
         self._header_timer = self._body_timer = self._stall_timer = None
         self._parsing = None
+
+
+def unacknowledged_bytes(transport: asyncio.Transport) -> int:
+    """The bytes of a connection that the kernel has taken and its peer has not.
+
+    The kernel takes more only when much of that is sent: a peer that reads slowly would seem to read nothing.
+    """
+    connected: socket.socket | None = transport.get_extra_info("socket")
+    if connected is None or connected.fileno() < 0:
+        return 0
+    return int.from_bytes(fcntl.ioctl(connected.fileno(), termios.TIOCOUTQ, bytes(4)), sys.byteorder)
 
 
 class _ReadingFlow(FlowControl):
