@@ -35,6 +35,9 @@ from zataku.table import Store, StoreUrl
 BURST_SECONDS, TRANSIENT_BURST_SECONDS = 20, 2
 """The seconds of an average rate that may come at once: a hall joins, votes and claps in the same moment."""
 
+EXCESS_SECONDS, EXCESS_BURST = 4, 2
+"""Every socket of an address may be refused something or send a pong once in so many seconds, and so often at once."""
+
 
 class AccountServices(msgspec.Struct, frozen=True, kw_only=True):
     """Authenticator of callers, their accounts, and the limits on how often they may call."""
@@ -111,6 +114,8 @@ def socket_limits(settings: Settings) -> SocketLimits:
         address_command_burst=settings.commands_per_address * BURST_SECONDS,
         address_transients_per_second=settings.transients_per_address,
         address_transient_burst=settings.transients_per_address * TRANSIENT_BURST_SECONDS,
+        address_excess_per_second=settings.sockets_per_address / EXCESS_SECONDS,
+        address_excess_burst=settings.sockets_per_address * EXCESS_BURST,
     )
 
 

@@ -1,16 +1,26 @@
 """Limits that all sockets of one address share, whoever they belong to."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
+import msgspec
 import pytest
 
 from tests.realtime.sockets.memory_connection import MemoryConnection, make_hub
-from tests.realtime.sockets.socket_server import SocketServer, guest, receive, run_server, send_message
+from tests.realtime.sockets.socket_server import (
+    RecordingHandler,
+    SocketServer,
+    guest,
+    receive,
+    run_server,
+    send_message,
+)
 from tests.support.manual_clock import ManualClock
 from zataku.errors import RateLimited
 from zataku.realtime.sockets.addresses import MAX_IDLE_ADDRESSES, Addresses
 from zataku.realtime.sockets.hub import MAX_CHANNELS, Hub
 from zataku.realtime.sockets.limits import SocketLimits
+from zataku.realtime.sockets.session import SocketSession
 from zataku.realtime.sockets.socket import Socket
 
 HERE, THERE = "192.0.2.1", "2001:db8:1:2::/64"
@@ -139,3 +149,35 @@ async def test_an_honest_client_of_a_flooding_address_is_refused_and_never_close
         await clock.advance(1)
         await send_message(honest, t="do", id=99, to="live/1", what=1)
         assert (await receive(honest))["t"] == "done"
+
+
+async def test_refused_messages_of_an_address_beyond_a_limit_slow_down_their_sockets():
+    hub, clock = make_hub(msgspec.structs.replace(SMALL, address_excess_per_second=1, address_excess_burst=3))
+    session = SocketSession(hub, RecordingHandler(hub), open_at(hub, HERE))
+    taken = 0
+
+    async def receive_transient() -> dict[str, str]:
+        nonlocal taken
+        if taken == 100:
+            return {"type": "websocket.disconnect"}
+        taken += 1
+        return {"type": "websocket.receive", "text": '{"t":"pass","to":"live/1","what":1}'}
+
+    running = asyncio.create_task(session.run(receive_transient))
+    await asyncio.sleep(0)
+    # Ten are allowed, three are refused at once, and the next refusal costs a pause.
+    assert taken == 14
+    await clock.advance(1)
+    assert taken == 14 + 7
+    running.cancel()
+    await asyncio.wait([running])
+
+
+async def test_control_frames_and_fragments_of_an_address_pause_their_sockets():
+    hub, clock = make_hub(msgspec.structs.replace(SMALL, address_excess_per_second=1, address_excess_burst=3))
+    sessions = [SocketSession(hub, RecordingHandler(hub), open_at(hub, HERE, name)) for name in "ab"]
+    elsewhere = SocketSession(hub, RecordingHandler(hub), open_at(hub, THERE, "c"))
+    assert [session.count_frame(is_control) for session in sessions for is_control in (True, False)] == [0, 0, 0, 1]
+    assert elsewhere.count_frame(True) == 0
+    await clock.advance(1)
+    assert [session.count_frame(True) for session in sessions] == [0, 1]

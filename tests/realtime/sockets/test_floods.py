@@ -41,6 +41,7 @@ class Connection:
         self.taken: asyncio.Queue[Any] = asyncio.Queue()
         self.may_take = asyncio.Semaphore(0)
         self.control_frames = self.fragments = 0
+        self.pause_seconds = 0.0
         options = uvicorn_options(SocketLimits())
         config = uvicorn.Config(self._app, interface="asgi3", lifespan="off", log_config=None, **options)
         config.load()
@@ -69,11 +70,12 @@ class Connection:
     def codes(self) -> list[int]:
         return codes_in(self.transport.written)
 
-    def _count(self, is_control: bool) -> None:
+    def _count(self, is_control: bool) -> float:
         if is_control:
             self.control_frames += 1
         else:
             self.fragments += 1
+        return self.pause_seconds
 
     async def _app(self, _scope: Any, receive: Any, send: Any) -> None:
         message = await receive()
@@ -119,6 +121,26 @@ async def test_every_fragment_is_counted():
         whole, last = Frame(Opcode.TEXT, b"whole"), Frame(Opcode.CONT, b"end")
         connection.receive(whole.serialize(mask=True) + FIRST_FRAGMENT + FRAGMENT * 50 + last.serialize(mask=True))
         assert connection.fragments == 52
+
+
+async def test_nothing_is_parsed_in_the_pauses_that_frames_of_a_flooding_address_cost():
+    async with accepted() as connection:
+        connection.pause_seconds = 0.5
+        connection.receive(PONG * 1000)
+        parsed = connection.control_frames
+        assert 1 <= parsed <= MOST_PER_TURN
+        connection.loop.advance(parsed * 0.5 - 0.1)
+        assert not connection.loop.turn()
+        assert connection.transport.is_paused
+        assert connection.control_frames == parsed
+        connection.loop.advance(0.1)
+        assert parsed < connection.control_frames <= 2 * MOST_PER_TURN
+        connection.pause_seconds = 0.0
+        connection.loop.advance(MOST_PER_TURN * 0.5)
+        while connection.loop.turn():
+            pass
+        assert connection.control_frames == 1000
+        assert not connection.transport.is_paused
 
 
 async def test_messages_are_parsed_as_the_session_takes_them():

@@ -12,7 +12,7 @@ MAX_IDLE_ADDRESSES = 10_000
 class AddressUsage:
     """The usage of one address: how many sockets it has, how many of them each topic, and the buckets of all."""
 
-    __slots__ = ("address", "command_bucket", "join_bucket", "sockets", "topics", "transient_bucket")
+    __slots__ = ("address", "command_bucket", "excess_bucket", "join_bucket", "sockets", "topics", "transient_bucket")
 
     def __init__(self, address: str, limits: SocketLimits, now: float) -> None:
         self.address = address
@@ -21,6 +21,7 @@ class AddressUsage:
         self.join_bucket = TokenBucket(limits.address_joins_per_second, limits.address_join_burst, now)
         self.command_bucket = TokenBucket(limits.address_commands_per_second, limits.address_command_burst, now)
         self.transient_bucket = TokenBucket(limits.address_transients_per_second, limits.address_transient_burst, now)
+        self.excess_bucket = TokenBucket(limits.address_excess_per_second, limits.address_excess_burst, now)
 
     def add_topic(self, topic: str) -> None:
         """Count a subscription of one of its sockets."""

@@ -6,8 +6,10 @@ A server's frames are not masked, so that a frame is made once and its bytes are
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
-FrameCounter: TypeAlias = Callable[[bool], None]
-"""Counts a frame that is not a message: True for a control frame, False for a fragment."""
+FrameCounter: TypeAlias = Callable[[bool], float]
+"""Counts a frame that is not a message: True for a control frame, False for a fragment. Returns the seconds until more
+of its connection is read.
+"""
 
 _TEXT, _BINARY, _PING = 0x81, 0x82, 0x89  # the first bit says that the frame is a whole message
 _SHORT, _MEDIUM = 126, 1 << 16

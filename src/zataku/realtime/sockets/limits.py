@@ -31,6 +31,11 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Commands of all sockets of an address: guests cost nothing, so that a limit for each does not bound a crowd."""
     address_transients_per_second: float = 3000
     address_transient_burst: float = 6000
+    address_excess_per_second: float = 500
+    address_excess_burst: float = 4000
+    """Refused messages, control frames and fragments of all sockets of an address; browsers answer a ping at once."""
+    excess_pause_seconds: float = 1
+    """How long nothing is read of a socket after each one beyond that: refusals of a crowd take time as well."""
     max_backlog_bytes: int = 256 * 1024
     """What may be buffered for a slow reader before it gets a snapshot instead, and its next messages wait."""
     max_backlog_writes: int = 500

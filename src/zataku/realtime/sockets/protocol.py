@@ -61,6 +61,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
     _handshake_timer: asyncio.TimerHandle | None = None
     _parsing: asyncio.Handle | None = None
     _unparsed = b""
+    _pause_seconds = 0.0
     _closing_frames = 0
     _closing_bytes = 0
 
@@ -184,7 +185,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
 
     def _parse(self) -> None:
         """Parse as many frames as one turn of the loop may take, and continue in the next one."""
-        self._parsing = None
+        self._parsing, self._pause_seconds = None, 0.0
         data, position, frames = self._unparsed, 0, 0
         while position < len(data) and frames < MAX_FRAMES_PER_TURN and self._may_parse():
             piece = data[position : position + PIECE_BYTES]
@@ -198,7 +199,9 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
             self._pause_reading()
         elif self._unparsed or not self._may_parse():
             self._pause_reading()
-            if self._may_parse():
+            if self._pause_seconds:
+                self._parsing = self.loop.call_later(self._pause_seconds, self._parse)
+            elif self._may_parse():
                 self._parse_soon()
         elif self.read_paused:
             self.read_paused = False
@@ -220,12 +223,12 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         return len(frames)
 
     def _may_parse(self) -> bool:
-        """False until the socket is accepted, and while the application has not taken the last messages."""
+        """False until the socket is accepted, in a pause, and while the application has not taken the last messages."""
         if self.transport.is_closing():
             return False
         if self.close_sent:
             return not self._has_stopped_reading()
-        return self.handshake_complete and self.queue.empty()
+        return self.handshake_complete and self.queue.empty() and not self._pause_seconds
 
     def _has_stopped_reading(self) -> bool:
         """True when the answer to a close frame is not among the next frames."""
@@ -243,7 +246,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
     def _handle_frame(self, frame: Frame) -> None:
         is_control = frame.opcode in CTRL_OPCODES
         if self._count_frame is not None and (is_control or frame.opcode is Opcode.CONT or not frame.fin):
-            self._count_frame(is_control)
+            self._pause_seconds += self._count_frame(is_control)
         if self.close_sent and frame.opcode is not Opcode.CLOSE:
             return
         match frame.opcode:

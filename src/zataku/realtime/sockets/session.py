@@ -99,7 +99,7 @@ class SocketSession:
     joined or left waits until that is done.
     """
 
-    __slots__ = ("_handler", "_hub", "_running", "_socket", "_transitions")
+    __slots__ = ("_handler", "_hub", "_pause_seconds", "_running", "_socket", "_transitions")
 
     def __init__(self, hub: Hub, handler: SocketHandler, socket: Socket) -> None:
         self._hub, self._handler, self._socket = hub, handler, socket
@@ -107,6 +107,7 @@ class SocketSession:
         # command, which continues when the socket ends.
         self._running: dict[asyncio.Task[None], bool] | None = None
         self._transitions: dict[str, asyncio.Task[None]] | None = None
+        self._pause_seconds = 0.0
 
     async def run(self, receive: Receive) -> None:
         """Welcome the client and handle its messages until it disconnects."""
@@ -116,6 +117,9 @@ class SocketSession:
             # A client that does not read its replies gets no more of them: its messages wait in the network.
             while socket.is_behind(hub.limits) and not socket.is_closed:
                 await hub.clock.sleep(CHECK_SECONDS)
+            if self._pause_seconds:
+                pause, self._pause_seconds = self._pause_seconds, 0.0
+                await hub.clock.sleep(pause)
             event = await receive()
             if event["type"] == "websocket.disconnect":
                 return
@@ -173,10 +177,14 @@ class SocketSession:
             return
         await self._handle_now(topic, lambda: self._handler.handle_binary(socket, topic, payload[2:]))
 
-    def count_frame(self, is_control: bool) -> None:
-        """Count a control frame as a command and a fragment as a transient command; too many close the socket."""
-        # Not for the address: the heartbeats of a hall alone are many.
+    def count_frame(self, is_control: bool) -> float:
+        """Count a control frame as a command and a fragment as a transient command; too many close the socket.
+
+        Returns the seconds until more is read of the socket, when its address sends too many.
+        """
+        # Not as commands of the address: the heartbeats of a hall alone are many.
         self._spend(self._socket.command_bucket if is_control else self._socket.transient_bucket)
+        return self._count_excess()
 
     async def cancel(self) -> list[asyncio.Task[None]]:
         """Cancel joins and leaves: the socket has ended. Returns the commands that are still running."""
@@ -284,11 +292,13 @@ class SocketSession:
         """
         wait = self._spend(own, tokens)
         if wait:
+            self._pause_seconds += self._count_excess()
             return RateLimited("Too many messages. Wait a moment.", retry_after=round(wait, 3))
         wait = of_address.take(self._hub.clock.now(), tokens)
         if not wait:
             return None
         self._hub.counters.refused += 1
+        self._pause_seconds += self._count_excess()
         # Many wait for the same tokens.
         retry_after = round(max(wait, ADDRESS_RETRY_SECONDS), 3)
         return RateLimited("Too many messages come from your network. Wait a moment.", retry_after=retry_after)
@@ -301,6 +311,11 @@ class SocketSession:
         if own.is_overdrawn:
             self._hub.close(self._socket, _POLICY_VIOLATION, "Too many messages.")
         return wait
+
+    def _count_excess(self) -> float:
+        """The seconds until more is read of this socket, after something that its address may send only so often."""
+        wait = self._socket.address_usage.excess_bucket.take(self._hub.clock.now())
+        return self._hub.limits.excess_pause_seconds if wait else 0.0
 
     def _refuse_invalid(self, error: RequestError) -> None:
         """Answer an invalid message, which costs more than a valid one."""
