@@ -5,10 +5,13 @@ import pytest
 from zataku.server.http.request_context import RequestContext, RequestContextReader, cookies_in, is_local_name
 
 
-def read_context(peer: str, proxies: tuple[str, ...] = (), **headers: str) -> RequestContext:
+def read_context(
+    peer: str, proxies: tuple[str, ...] = (), *more: tuple[bytes, bytes], **headers: str
+) -> RequestContext:
     raw_headers = [
         (name.replace("_", "-").encode(), text.encode()) for name, text in ({"host": "localhost"} | headers).items()
     ]
+    raw_headers += more
     scope = {"headers": raw_headers, "client": (peer, 1), "server": ("203.0.113.5", 8000), "scheme": "http"}
     return RequestContextReader(proxies).read(scope)
 
@@ -36,6 +39,11 @@ def test_a_trusted_proxy_names_the_client():
 )
 def test_the_client_is_the_last_untrusted_address_of_a_chain(forwarded_for: str, address: str):
     assert read_context("10.0.0.1", ("10.0.0.0/8",), x_forwarded_for=forwarded_for).address == address
+
+
+def test_a_chain_may_come_in_several_headers():
+    lines = [(b"x-forwarded-for", line) for line in (b"198.51.100.9", b"203.0.113.7, 10.0.0.3", b"10.0.0.2")]
+    assert read_context("10.0.0.1", ("10.0.0.0/8",), *lines).address == "203.0.113.7"
 
 
 def test_only_a_request_of_this_machine_is_direct():

@@ -58,7 +58,9 @@ class RequestContextReader:
         peer = str((scope.get("client") or ("",))[0])
         address, is_secure = peer, scope.get("scheme") in ("https", "wss")
         if self.is_proxy(peer):
-            address = self._client_address(headers.get("x-forwarded-for", ""), peer)
+            # Some proxies append a header of their own instead of an address.
+            lines = [value.decode("latin-1") for name, value in scope["headers"] if name == b"x-forwarded-for"]
+            address = self._client_address(",".join(lines), peer)
             is_secure = headers.get("x-forwarded-proto", "").strip().lower() == "https"
         sent_id, host = headers.get("x-request-id", ""), headers.get("host", "").lower()
         is_local = _is_from_this_machine(scope, peer, host) and _PROXY_HEADERS.isdisjoint(headers)
