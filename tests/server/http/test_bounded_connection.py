@@ -13,6 +13,7 @@ from zataku.server.http.h11_protocol import MAX_DISCARDED_BYTES, TimedHttpProtoc
 
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 REFUSED = b"POST /nope HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+UPGRADE = b"GET /socket HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
 TINY = b"1\r\nx\r\n"
 LAST = b"0\r\n\r\n"
 
@@ -90,8 +91,10 @@ async def test_an_answered_request_that_goes_on_is_read_no_further(connection: H
         b"GET / HTTP/1.1\r\nHost: x\r\nCookie: " + b"x" * 33_000 + b"\r\n\r\n",
         b"GET /" + b"x" * 33_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
         b"GET / HTTP/1.1\r\nHost: x\r\nCookie: " + b"x" * 33_000,
+        UPGRADE + b"a:b\r\n" * MAX_HEADERS + b"\r\n",
+        UPGRADE + b"Cookie: " + b"x" * 33_000 + b"\r\n\r\n",
     ],
-    ids=["many", "long", "target", "endless"],
+    ids=["many", "long", "target", "endless", "many of a socket", "long of a socket"],
 )
 async def test_headers_that_are_too_large_are_refused_before_they_are_parsed(connection: HttpConnection, head: bytes):
     with capture_logs() as lines:
