@@ -15,6 +15,7 @@ from zataku.server.http.h11_protocol import TimedHttpProtocol
 from zataku.server.process.open_connections import ConnectionLimits, OpenConnections
 
 DEADLINE = 10.0
+STATUSES = {"/nope": 404, "/limited": 429}
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
@@ -24,7 +25,10 @@ def no_limits() -> OpenConnections:
 
 
 class HttpConnection:
-    """The protocol of a connection. The app answers `/nope` at once, and other requests with the size of their body."""
+    """The protocol of a connection.
+
+    The app answers `/nope` and `/limited` at once with their status, and other requests with the size of their body.
+    """
 
     def __init__(self, open_connections: OpenConnections | None = None, address: str = "198.51.100.1") -> None:
         self.loop = ManualLoop()
@@ -62,10 +66,10 @@ class HttpConnection:
 
     async def _app(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.requests += 1
-        size = 0
-        while scope["path"] != "/nope":
+        size, status = 0, STATUSES.get(scope["path"], 200)
+        while scope["path"] not in STATUSES:
             message = await receive()
             size += len(message.get("body", b""))
             if not message.get("more_body"):
                 break
-        await send_json(send, 404 if scope["path"] == "/nope" else 200, size)
+        await send_json(send, status, size)

@@ -10,11 +10,13 @@ from structlog.testing import capture_logs
 from tests.server.http.http_connection import DEADLINE, GET, HttpConnection
 from zataku.server.http.bounded_connection import FREE_CHUNKS, MAX_EVENTS_PER_TURN, MAX_HEADERS, MIN_CHUNK_BYTES
 from zataku.server.http.h11_protocol import MAX_DISCARDED_BYTES, TimedHttpProtocol
+from zataku.server.process.open_connections import ConnectionLimits, OpenConnections
 
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 REFUSED = b"POST /nope HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 UPGRADE = b"GET /socket HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
 TINY = b"1\r\nx\r\n"
+LIMITED = b"GET /limited HTTP/1.1\r\nHost: x\r\n\r\n"
 LAST = b"0\r\n\r\n"
 
 
@@ -130,6 +132,33 @@ async def test_pipelined_requests_leave_time_to_others(connection: HttpConnectio
         await connection.run()
         assert connection.requests == count
     assert connection.answers == [(200, 0)] * 50
+    assert not connection.transport.is_paused
+
+
+async def test_a_client_beyond_its_limit_is_read_more_slowly(connection: HttpConnection):
+    connection.receive(LIMITED)
+    await connection.run()
+    assert connection.transport.is_paused
+    connection.loop.advance(TimedHttpProtocol.limited_seconds)
+    await connection.run()
+    assert not connection.transport.is_paused
+    connection.receive(LIMITED * 20)
+    await connection.run()
+    connection.loop.advance(TimedHttpProtocol.pipelining_seconds)
+    await connection.run()
+    assert connection.requests == 2
+    connection.loop.advance(TimedHttpProtocol.limited_seconds)
+    await connection.run()
+    assert connection.requests == 3
+
+
+async def test_other_clients_of_a_proxy_do_not_wait_for_one_beyond_its_limit():
+    connection = HttpConnection(OpenConnections(ConnectionLimits.within(1024, 1024), lambda _: True))
+    connection.receive(LIMITED + GET)
+    await connection.run()
+    connection.loop.advance(TimedHttpProtocol.pipelining_seconds)
+    await connection.run()
+    assert [status for status, _ in connection.answers] == [429, 200]
     assert not connection.transport.is_paused
 
 

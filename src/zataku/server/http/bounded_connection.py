@@ -33,6 +33,8 @@ class BoundedConnection(h11.Connection):
         self.error_status = 400
         self.sent_bytes = 0
         """Bytes of all responses so far."""
+        self.status = 0
+        """The status of the last response."""
         self._max_head_bytes = max_head_bytes
         self._events_left = MAX_EVENTS_PER_TURN
         self._is_chunked = False
@@ -73,6 +75,8 @@ class BoundedConnection(h11.Connection):
 
     def send_with_data_passthrough(self, event: h11.Event) -> list[bytes] | None:
         """The bytes of an event that is sent, which are counted."""
+        if isinstance(event, h11.Response):
+            self.status = event.status_code
         output = super().send_with_data_passthrough(event)
         self.sent_bytes += sum(map(len, output or ()))
         return output

@@ -53,6 +53,9 @@ class TimedHttpProtocol(H11Protocol):
     pipelining_seconds: ClassVar[float] = 0.005
     """Seconds between a response and the next request, when that was sent before the response."""
 
+    limited_seconds: ClassVar[float] = 0.5
+    """Seconds in which nothing is read after a response 429: refusing requests takes time as well."""
+
     stall_check_seconds: ClassVar[float] = 5.0
 
     conn: BoundedConnection
@@ -225,10 +228,20 @@ class TimedHttpProtocol(H11Protocol):
 
     def _parse_next_request(self) -> None:
         """Continue with a request that was sent before the last response, not without leaving time to others."""
-        if self.conn.their_state is h11.IDLE and (self._unparsed or self.conn.trailing_data[0]):
-            if self._parsing is not None:
-                self._parsing.cancel()
-            self._parsing = self.loop.call_later(self.pipelining_seconds, self._parse)
+        if self.conn.their_state is not h11.IDLE:
+            return
+        # The connection of a proxy has requests of many clients.
+        is_limited = self.conn.status == HTTPStatus.TOO_MANY_REQUESTS
+        if is_limited and not self._open_connections.is_exempt(self.transport):
+            self.transport.pause_reading()
+            self._parse_later(self.limited_seconds)
+        elif self._unparsed or self.conn.trailing_data[0]:
+            self._parse_later(self.pipelining_seconds)
+
+    def _parse_later(self, seconds: float) -> None:
+        if self._parsing is not None:
+            self._parsing.cancel()
+        self._parsing = self.loop.call_later(seconds, self._parse)
 
     def shutdown(self) -> None:
         """The server stops."""

@@ -79,6 +79,10 @@ class OpenConnections:
             self.set_idle(connection)
         return is_allowed
 
+    def is_exempt(self, connection: ClosableConnection) -> bool:
+        """True for a connection of an exempt address, which many clients may share."""
+        return self._networks.get(connection) is None
+
     def set_idle(self, connection: ClosableConnection) -> None:
         """A connection has no request; when too many are idle, the oldest is closed."""
         if connection in self._idle or connection not in self._networks:
