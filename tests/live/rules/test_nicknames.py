@@ -23,6 +23,8 @@ def code_of(nickname: str) -> str | None:
     [
         "Midori", "midori", "ＭＩＤＯＲＩ", "Mi dori", "M-i-d-o-r-i", "Mid\u200bori", "Мidоri", "Mıdori", "Midórí",
         "M1d0r1", "Midori\u3164", "Midori.", "田中一郎", "田中　一郎", "🍵", "🍵\ufe0f",
+        # As the pages write the host's name, with the seal and the word beside it.
+        "Midori Host", "Midori 主", "[主] Midori (Host)", "田中一郎（司会）", "Midori 주",
     ],
 )  # fmt: skip
 def test_nobody_takes_the_name_of_the_host_or_one_that_looks_like_it(nickname: str) -> None:
@@ -42,6 +44,10 @@ def test_nobody_takes_the_name_of_the_host_or_one_that_looks_like_it(nickname: s
         "名無しさん3",
         "익명 #7",
         "Аnonymous 4",
+        "Host 1",
+        "The host",
+        "主",
+        "호스트님",
     ],
 )
 def test_nobody_takes_a_name_of_the_pages(nickname: str) -> None:
