@@ -2,10 +2,14 @@
 
 import json
 import re
+import string
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from zataku.errors import InvalidRequest
+from zataku.platform.names import MAX_NAME_LENGTH, MIN_NAME_LENGTH, normalize_name
 
 SRC = Path(__file__).parents[2] / "web" / "src"
 LANGUAGES = ("ja", "ko", "en")
@@ -128,3 +132,31 @@ def test_no_text_is_unused() -> None:
         return any(key.startswith(start) and key.endswith(end) and key != start + end for start, end in built)
 
     assert [key for key in load_language("en") if key not in used and not is_built(key)] == []
+
+
+SEPARATORS = {
+    "en": {" ": "spaces", "-": "hyphens", "_": "underscores", ".": "dots", "・": "dots"},
+    "ja": {" ": "空白", "-": "ハイフン", "_": "下線", ".": "点", "・": "点"},
+    "ko": {" ": "공백", "-": "하이픈", "_": "밑줄", ".": "점", "・": "점"},
+}
+"""What a name may have between two letters, in the words of the pages."""
+
+
+def is_name(typed: str) -> bool:
+    try:
+        normalize_name(typed)
+    except InvalidRequest:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_hint_of_a_name_has_the_rules_that_the_server_checks(language: str) -> None:
+    accepted = {sign for sign in (*string.punctuation, " ", "・", "🐈") if is_name(f"ha{sign}na")}
+    assert accepted == set(SEPARATORS[language])
+    assert not any(is_name(f"ha{sign}{sign}na") or is_name(f"{sign}hana") for sign in accepted - {" "})
+    texts = load_language(language)
+    for key in ("accounts.nameHint", "errors.bad_name"):
+        assert f"{MIN_NAME_LENGTH}" in texts[key]
+        assert f"{MAX_NAME_LENGTH}" in texts[key]
+        assert all(word in texts[key] for word in SEPARATORS[language].values())
