@@ -17,10 +17,10 @@ export default defineConfig({
     rolldownOptions: {
       input: { main: 'src/main.ts', overlay: 'src/overlay/main.ts' },
       output: {
-        // Shared code is in a few chunks, so that a first visit needs few requests. The overlay shares only the socket.
+        // Shared code is in a few chunks, so that a first visit needs few requests. The overlay shares only that of the socket.
         codeSplitting: {
           groups: [
-            { name: 'socket', test: /src\/lib\/socket\//, priority: 1 },
+            { name: 'socket', test: /src\/lib\/(socket\/|loopback)/, priority: 1 },
             { name: 'shell', test: /node_modules\/(?!uplot)|src\/(shell|lib(?!\/userAgent)|texts\/catalogue)|plugin-svelte|vite\/preload/ },
             { name: 'components', test: /src\/components\//, minShareCount: 3 },
           ],

@@ -242,6 +242,7 @@ def test_keys_change_the_size_the_speed_and_the_qr_code_and_the_address_keeps_th
     card = overlay.page.locator(".qr-card")
     expect(card.locator(".code")).to_have_text(room.view["code"])
     assert read_qr_code(card.locator("img")) == f"{room.server.url}/l/{room.view['code']}"
+    expect(card.locator(".loopback")).to_contain_text("휴대폰으로는 열 수 없어요")
     room.post_comment("larger")
     expect(overlay.flights).to_have_css("font-size", "44px")
     overlay.page.keyboard.press("q")

@@ -1,6 +1,7 @@
 /** Elements of the stage: comments as text, the pinned comment, the QR card, and notes. */
 
 import type { LiveCommentView } from '../generated'
+import { isOwnMachine } from '../lib/loopback'
 
 const ANONYMOUS = 'Anonymous'
 const END_CARD_MS = 8_000
@@ -49,19 +50,24 @@ function hostSeal(texts: DOMStringMap): HTMLElement {
   return seal
 }
 
-/** A QR code of the room, its number, and the address to type it at. */
-export function qrCard(roomId: string, code: string | undefined, publicUrl: string, label: string): HTMLElement {
+/** A QR code of the room, its number, and the address to type it at; it says so when only this machine can open the address. */
+export function qrCard(roomId: string, code: string | undefined, texts: DOMStringMap): HTMLElement {
+  const { publicUrl = location.origin, qr = '', qrLoopback = '' } = texts
   const card = document.createElement('div')
   card.className = 'qr-card'
   const image = document.createElement('img')
   image.src = `/qr.svg?path=${encodeURIComponent(code ? `/l/${code}` : `/live/${roomId}`)}`
-  image.alt = label
+  image.alt = qr
   card.append(image)
-  if (!code) return card
+  const warning = isOwnMachine(publicUrl) ? [paragraph('loopback', qrLoopback)] : []
+  if (!code) {
+    card.append(...warning)
+    return card
+  }
   card.dataset.code = code
   const link = paragraph('link', publicUrl.replace(/^https?:\/\//, ''))
   link.append(document.createElement('wbr'), `/l/${code}`)
-  card.append(paragraph('code', code), link)
+  card.append(paragraph('code', code), link, ...warning)
   return card
 }
 

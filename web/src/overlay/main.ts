@@ -62,7 +62,7 @@ function updateQrCard(): void {
   const isWanted = options.qr && room?.status === 'OPEN'
   if (isWanted && card && card.dataset.code === room?.code) return
   card?.remove()
-  card = isWanted ? qrCard(roomId, room?.code, attribute('publicUrl'), attribute('qr')) : undefined
+  card = isWanted ? qrCard(roomId, room?.code, stage.dataset) : undefined
   if (card) foot.prepend(card)
   updateFloor()
 }
