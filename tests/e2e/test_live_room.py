@@ -141,6 +141,8 @@ def test_comments_reactions_and_upvotes_reach_every_browser_and_the_overlay(room
     room.ada.post_comment("why is <i>this</i> typed?")
     expect(flying(room.overlay, "why is <i>this</i> typed?")).to_be_visible()
     room.bo.post_comment("こんにちは")
+    expect(room.host.page.get_by_text("As Host", exact=True)).to_be_visible()
+    expect(room.bo.page.get_by_text("As Anonymous", exact=True)).to_be_visible()
     room.host.post_comment("welcome 👋")
     for visitor in room.visitors:
         visitor.expect_comments("why is <i>this</i> typed?", "こんにちは", "welcome 👋")
@@ -265,6 +267,39 @@ def test_a_visitor_who_was_offline_for_a_minute_gets_every_comment(room: RoomBro
     contents.append("written offline")
     for visitor in room.visitors:
         visitor.expect_comments(*contents)
+
+
+def test_the_invitation_has_the_short_address_and_says_that_phones_cannot_open_loopback(
+    server: ServerProcess, room: RoomBrowsers
+) -> None:
+    page, warning = room.host.page, "Phones can't open this address"
+    room.host.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    number = re.sub(r"\D", "", page.locator(".code").first.inner_text())
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.get_by_text("Copied").first).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == f"{server.url}/l/{number}"
+    expect(page.get_by_text(warning)).to_be_visible()
+    page.get_by_role("button", name="Show it large").click()
+    large = page.get_by_role("dialog")
+    assert read_qr_code(large.get_by_role("img")) == f"{server.url}/l/{number}"
+    expect(large).to_contain_text(warning)
+
+
+def test_a_host_who_deletes_the_account_ends_the_room_for_its_audience(room: RoomBrowsers) -> None:
+    join_room(room)
+    room.ada.post_comment("are you there?")
+    expect(room.host.comment("are you there?")).to_be_visible()
+    profile = room.host.context.new_page()
+    profile.goto(f"{room.server.url}/profile")
+    profile.get_by_role("button", name="Delete guest data").click()
+    profile.get_by_role("dialog").get_by_role("button", name="Delete everything").click()
+    for visitor in (room.ada, room.bo):
+        page = visitor.page
+        expect(page.get_by_text("This room has ended.").first).to_be_visible()
+        expect(page.get_by_text("Its host has deleted their account, and the comments with it.")).to_be_visible()
+        expect(page.get_by_role("link", name="All rooms")).to_be_visible()
+        expect(page.get_by_role("link", name="Export as CSV")).to_have_count(0)
+    expect(room.overlay.locator("#stage .flight")).to_have_count(0)
 
 
 def download(page: Page, name: str) -> bytes:
