@@ -114,6 +114,22 @@ def test_the_controls_of_a_comment_never_cover_its_words(
     host.close()
 
 
+def test_a_small_phone_shows_its_host_four_lines_below_the_pinned_comment(
+    browser: Browser, server: ServerProcess, room: Room
+) -> None:
+    host = Visitor(browser, server.url, screen=SMALL_PHONE)
+    room.pause()
+    page = open_as_host(host, room)
+    expect(page.get_by_role("region", name="Pinned").get_by_role("button", name="Unpin")).to_be_visible()
+    assert log_of(page).evaluate(SEEN_LINES) >= 4
+    # Nothing is wider than the paper that it is on.
+    paper, inside = (page.locator(part).bounding_box() for part in (".sheet", ".open-room"))
+    assert paper
+    assert inside
+    assert inside["width"] <= paper["width"]
+    host.close()
+
+
 def test_a_small_phone_shows_four_lines_of_a_paused_room_below_the_pinned_comment(
     browser: Browser, server: ServerProcess, room: Room
 ) -> None:
@@ -188,7 +204,14 @@ def test_the_home_page_leads_into_a_room_by_its_number_without_scrolling(
     page = guest.open("/")
     number = page.get_by_label("Number of a live room")
     expect(number).to_be_in_viewport(ratio=1)
-    expect(page.get_by_role("button", name="Join")).to_be_in_viewport(ratio=1)
+    join = page.get_by_role("button", name="Join")
+    expect(join).to_be_in_viewport(ratio=1)
+    # The button is level with the field, and beside it.
+    field, button = page.locator(".entry .box").bounding_box(), join.bounding_box()
+    assert field
+    assert button
+    assert abs(field["y"] - button["y"]) <= 1
+    assert field["x"] + field["width"] <= button["x"]
     number.fill(room.view["code"])
     page.wait_for_url(f"**/live/{room.view['roomId']}")
     guest.close()
@@ -205,3 +228,17 @@ def test_a_pinned_comment_can_be_unfolded_exactly_where_it_is_cut(browser: Brows
         expect(pinned.get_by_role("button", name="All of it")).to_have_count(int(is_cut))
         guest.close()
     room.close()
+
+
+@pytest.mark.parametrize("language", ["en", "ja", "ko"])
+def test_the_home_card_says_how_many_rooms_have_ended_without_cutting_it(
+    browser: Browser, server: ServerProcess, room: Room, language: str
+) -> None:
+    room.end()
+    host = Visitor(browser, server.url, screen=PHONE, language=language)
+    host.context.add_cookies([{"name": c.name, "value": c.value or "", "url": host.url} for c in room.host.cookies.jar])
+    page = host.open(f"/?lang={language}")
+    detail = page.get_by_role("link").locator(".detail")
+    expect(detail).to_contain_text("1")
+    assert detail.evaluate("(detail) => detail.scrollWidth <= detail.clientWidth")
+    host.close()

@@ -120,3 +120,11 @@ def test_name_label_and_text_are_words_of_their_own(guest: Visitor, room: Room) 
     assert spoken.match(" ".join(copied.split()))
     row.get_by_role("button", name="Take back").click()
     expect(row).to_have_count(0)
+
+
+def test_the_seal_of_the_host_is_copied_on_the_line_of_the_comment(guest: Visitor, room: Room) -> None:
+    room.post_comment("welcome", "Midori", by_host=True)
+    page = guest.open(f"/live/{room.view['roomId']}")
+    words = page.locator(".comment").filter(has_text="welcome").locator("p").first
+    copied = words.evaluate("(words) => (getSelection().selectAllChildren(words), String(getSelection()))")
+    assert re.fullmatch(r"Midori +主 Host +(\d+:\d\d\s[AP]M +)?welcome", copied)
