@@ -18,8 +18,17 @@ type Reply = LiveCommentView | LiveUpvoted | LiveCommentRemoved
 
 /** How long authors may retract a comment. */
 export const RETRACT_MS = 60_000
+const RETRACT_STEP_MS = 10_000
 const REACTIONS_PER_SECOND = 5
 const NO_IDS: ReadonlySet<string> = new Set()
+
+/**
+ * The seconds that are shown of the time left to take a comment back: in steps of ten, so that it does not hurry anybody. The
+ * server's clock is known to some milliseconds, by which a new comment may be from the future.
+ */
+export function retractSeconds(msLeft: number): number {
+  return (Math.max(1, Math.ceil(Math.min(RETRACT_MS, msLeft) / RETRACT_STEP_MS)) * RETRACT_STEP_MS) / 1000
+}
 
 export class LiveRoom {
   state = $state<State>('loading')

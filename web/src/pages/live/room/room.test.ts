@@ -282,3 +282,8 @@ test('a missing room and an unreachable one have different states', async () => 
   await room.enter()
   expect(room.state).toBe('failed')
 })
+
+test('the time left to take a comment back is never more than a minute, and shown in steps', async () => {
+  const { retractSeconds } = await import('./room.svelte')
+  expect([60_004, 60_000, 50_001, 50_000, 9_000, 0, -5].map(retractSeconds)).toEqual([60, 60, 60, 50, 10, 10, 10])
+})
