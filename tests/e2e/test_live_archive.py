@@ -1,4 +1,4 @@
-"""The page of a closed room: its timeline."""
+"""The page of a closed room: its timeline, and the seal of its host."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -54,5 +54,30 @@ def test_the_timeline_has_times_a_handle_and_nothing_where_nothing_was_said(
     expect(slider).to_have_attribute("aria-valuenow", str(len(heights) - 1))
     page.keyboard.press("Home")
     expect(slider).to_have_attribute("aria-valuenow", "0")
+    guest.close()
+    room.close()
+
+
+def test_the_host_has_a_seal_where_a_comment_is_pinned_archived_and_found(
+    browser: Browser, server: ServerProcess
+) -> None:
+    room = Room(server)
+    room.mark(room.post_comment("ask anything", "Midori", by_host=True), "PINNED")
+    room.post_comment("ask what?", "Sora")
+    guest = Visitor(browser, server.url, screen=PHONE)
+    page = guest.open(f"/live/{room.view['roomId']}")
+    expect(page.get_by_role("region", name="Pinned").locator("p .seal")).to_be_visible()
+    room.end()
+    rows = page.locator("[data-seq]")
+    sealed = rows.filter(has=page.locator(".seal"))
+    expect(page.get_by_role("log", name="Comments")).to_be_visible()
+    expect(rows).to_have_count(2)
+    expect(sealed).to_have_count(1)
+    expect(sealed).to_contain_text("Midori")
+    page.get_by_role("radio", name="Highlights").check(force=True)
+    expect(page.get_by_role("main").locator(".seal").filter(has_text="主")).to_be_visible()
+    page.get_by_role("searchbox", name="Search the comments").fill("ask")
+    expect(rows).to_have_count(2)
+    expect(sealed).to_contain_text("Midori")
     guest.close()
     room.close()
