@@ -159,6 +159,7 @@ def test_comments_reactions_and_upvotes_reach_every_browser_and_the_overlay(room
     room.bo.page.get_by_role("button", name="Change name").click()
     room.bo.page.get_by_label("Nickname").fill("")
     room.bo.page.get_by_role("button", name="Use it").click()
+    expect(room.bo.page.get_by_text("This name is reserved. Choose another one.")).to_have_count(0)
     room.bo.page.get_by_label("Comment", exact=True).fill("")
 
     # Reactions and upvotes.
