@@ -80,7 +80,7 @@ def word_blocked() -> RequestError:
 
 def too_fast(retry_after: float) -> RequestError:
     """The sender has used up their rate."""
-    return RateLimited("That was a bit fast. Try again in a moment.", retry_after=retry_after)
+    return RateLimited("That was a bit fast. Try again in a moment.", retry_after=_milliseconds(retry_after))
 
 
 def is_too_fast(error: RequestError) -> bool:
@@ -90,7 +90,13 @@ def is_too_fast(error: RequestError) -> bool:
 
 def slow_mode(retry_after: float) -> RequestError:
     """The sender has to wait between two comments."""
-    return RateLimited("Slow mode is on. You can send again in a moment.", retry_after=retry_after, code="slow_mode")
+    wait = _milliseconds(retry_after)
+    return RateLimited("Slow mode is on. You can send again in a moment.", retry_after=wait, code="slow_mode")
+
+
+def _milliseconds(seconds: float) -> float:
+    """The seconds, rounded to milliseconds. A wait is never zero, which would mean that the comment was accepted."""
+    return max(0.001, round(seconds, 3))
 
 
 def name_reserved() -> RequestError:

@@ -170,7 +170,7 @@ class LiveRoom(RoomBehaviour[RoomState]):
             retry_after = self._action_buckets.of(batch.sender(index), now).take(now)
             if not retry_after:
                 return index
-            batch.replies[index] = too_fast(round(retry_after, 3))
+            batch.replies[index] = too_fast(retry_after)
         return None
 
     async def _settle(

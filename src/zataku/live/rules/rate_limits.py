@@ -37,14 +37,14 @@ def spend_token(rates: Mapping[SenderId, CommentRate], sender: SenderId, now: fl
         return CommentRate(now, MAX_COMMENT_BURST - 1)
     tokens = min(MAX_COMMENT_BURST, last.tokens + max(0.0, now - last.at))
     if tokens < 1:
-        raise too_fast(round(1 - tokens, 3))
+        raise too_fast(1 - tokens)
     return replace(last, at=now, tokens=tokens - 1)
 
 
 def accept_comment(rate: CommentRate, now: float, slow_mode_seconds: SlowMode | None) -> CommentRate:
     """The sender's rate after the room accepted a comment. Raises `slow_mode` when it is too early for that."""
     if slow_mode_seconds is not None and rate.accepted_at is not None and now < rate.accepted_at + slow_mode_seconds:
-        raise slow_mode(round(rate.accepted_at + slow_mode_seconds - now, 3))
+        raise slow_mode(rate.accepted_at + slow_mode_seconds - now)
     return replace(rate, accepted_at=now)
 
 
