@@ -25,7 +25,7 @@ async def test_an_overlay_has_its_texts_in_the_requested_language(make_client: M
     overlay_texts = {
         name: text for name, text in load_texts(SYSTEM.texts, language).items() if name.startswith("overlay_")
     }
-    assert len(overlay_texts) == 11
+    assert len(overlay_texts) == 12
     for name, text in overlay_texts.items():
         attribute = name.removeprefix("overlay_").replace("_", "-")
         assert f'data-{attribute}="{escape(text)}"' in response.text
