@@ -12,7 +12,8 @@ from uvicorn.server import ServerState
 from tests.realtime.sockets.socket_server import DEADLINE, SocketServer, run_server
 from tests.support.memory_transport import ManualLoop, MemoryTransport
 from zataku.realtime.sockets.limits import SocketLimits
-from zataku.realtime.sockets.protocol import PreparedFrameProtocol, uvicorn_options
+from zataku.realtime.sockets.protocol import SOCKETS_PER_TURN, PreparedFrameProtocol, uvicorn_options
+from zataku.realtime.sockets.turn_queue import TurnQueue
 
 HEADERS = {
     "Host": "127.0.0.1",
@@ -88,7 +89,9 @@ async def test_a_socket_that_is_neither_accepted_nor_refused_is_aborted():
     loop = ManualLoop()
     config = uvicorn.Config(app, lifespan="off", log_config=None, **uvicorn_options(SocketLimits()))  # type: ignore[arg-type]
     config.load()
-    protocol = PreparedFrameProtocol(config, ServerState(), {}, cast("asyncio.AbstractEventLoop", loop))
+    protocol = PreparedFrameProtocol(
+        config, ServerState(), {}, cast("asyncio.AbstractEventLoop", loop), turns=TurnQueue(SOCKETS_PER_TURN)
+    )
     transport = MemoryTransport(protocol)
     transport.receive(request(HEADERS))
     loop.advance(PreparedFrameProtocol.handshake_seconds - 1)

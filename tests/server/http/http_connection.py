@@ -10,8 +10,9 @@ from uvicorn.server import ServerState
 from tests.support.memory_transport import ManualLoop, MemoryTransport
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.protocol import uvicorn_options
+from zataku.realtime.sockets.turn_queue import TurnQueue
 from zataku.server.http.asgi import Receive, Scope, Send, send_json
-from zataku.server.http.h11_protocol import TimedHttpProtocol
+from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, TimedHttpProtocol
 from zataku.server.process.open_connections import ConnectionLimits, OpenConnections
 
 DEADLINE = 10.0
@@ -30,8 +31,14 @@ class HttpConnection:
     The app answers `/nope` and `/limited` at once with their status, and other requests with the size of their body.
     """
 
-    def __init__(self, open_connections: OpenConnections | None = None, address: str = "198.51.100.1") -> None:
-        self.loop = ManualLoop()
+    def __init__(
+        self,
+        open_connections: OpenConnections | None = None,
+        address: str = "198.51.100.1",
+        neighbour: "HttpConnection | None" = None,
+    ) -> None:
+        self.loop = ManualLoop() if neighbour is None else neighbour.loop
+        self.turns = TurnQueue(CONNECTIONS_PER_TURN) if neighbour is None else neighbour.turns
         self.requests = 0
         self.parsed = 0
         options = uvicorn_options(SocketLimits())
@@ -39,7 +46,7 @@ class HttpConnection:
         config.load()
         loop = cast("asyncio.AbstractEventLoop", self.loop)
         limits = no_limits() if open_connections is None else open_connections
-        self.protocol = TimedHttpProtocol(config, ServerState(), {}, loop, open_connections=limits)
+        self.protocol = TimedHttpProtocol(config, ServerState(), {}, loop, open_connections=limits, turns=self.turns)
         self.transport = MemoryTransport(self.protocol, address)
         next_event = self.protocol.conn.next_event
 

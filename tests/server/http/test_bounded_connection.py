@@ -8,8 +8,9 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.server.http.http_connection import DEADLINE, GET, HttpConnection
+from zataku.realtime.sockets.protocol import PreparedFrameProtocol
 from zataku.server.http.bounded_connection import FREE_CHUNKS, MAX_EVENTS_PER_TURN, MAX_HEADERS, MIN_CHUNK_BYTES
-from zataku.server.http.h11_protocol import MAX_DISCARDED_BYTES, TimedHttpProtocol
+from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, MAX_DISCARDED_BYTES, TimedHttpProtocol
 from zataku.server.process.open_connections import ConnectionLimits, OpenConnections
 
 CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -133,6 +134,45 @@ async def test_pipelined_requests_leave_time_to_others(connection: HttpConnectio
         assert connection.requests == count
     assert connection.answers == [(200, 0)] * 50
     assert not connection.transport.is_paused
+
+
+async def test_requests_of_a_crowd_are_spread_over_turns_of_the_loop(connection: HttpConnection):
+    crowd = [HttpConnection(neighbour=connection) for _ in range(10)]
+    newcomer = HttpConnection(address="203.0.113.9", neighbour=connection)
+    for each in (*crowd, newcomer):
+        each.receive(GET)
+    assert sum(each.parsed > 0 for each in crowd) == CONNECTIONS_PER_TURN
+    assert [each.transport.is_paused for each in crowd] == [False] * CONNECTIONS_PER_TURN + [True] * 9
+    connection.loop.turn()
+    connection.loop.turn()
+    assert newcomer.parsed
+    while connection.loop.turn():
+        await asyncio.sleep(0)
+    for each in (*crowd, newcomer):
+        await each.run()
+        assert each.answers == [(200, 0)]
+        assert not each.transport.is_paused
+
+
+async def test_a_request_that_waits_for_its_turn_is_not_idle():
+    limits = ConnectionLimits(total=4, per_address=4, idle=1, idle_per_address=1)
+    open_connections = OpenConnections(limits, lambda _: False)
+    crowd: list[HttpConnection] = []
+    for _ in range(3):
+        crowd.append(HttpConnection(open_connections, neighbour=crowd[0] if crowd else None))
+        crowd[-1].receive(GET)
+    assert not any(each.transport.was_closed for each in crowd)
+
+
+async def test_a_socket_whose_request_waited_for_its_turn_is_read(connection: HttpConnection):
+    socket = HttpConnection(neighbour=connection)
+    connection.receive(GET)
+    socket.receive(UPGRADE + b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+    assert socket.transport.is_paused
+    connection.loop.turn()
+    assert isinstance(socket.transport.protocol, PreparedFrameProtocol)
+    assert not socket.transport.is_paused
+    await socket.run()
 
 
 async def test_a_client_beyond_its_limit_is_read_more_slowly(connection: HttpConnection):

@@ -15,9 +15,11 @@ class BlockedStream(io.StringIO):
 
     def __init__(self) -> None:
         super().__init__()
+        self.entered = threading.Event()
         self.opened = threading.Event()
 
     def write(self, text: str) -> int:
+        self.entered.set()
         assert self.opened.wait(10)
         return super().write(text)
 
@@ -38,7 +40,9 @@ def test_lines_are_written_in_order():
 def test_lines_are_dropped_and_counted_while_the_queue_is_full(form: LogForm, beginning: str):
     out = BlockedStream()
     writer = LogWriter(out, form)
-    for number in range(MAX_QUEUED_LINES + 500):
+    writer.write("0\n")
+    assert out.entered.wait(10)
+    for number in range(1, MAX_QUEUED_LINES + 500):
         writer.write(f"{number}\n")
     out.opened.set()
     writer.close()

@@ -4,6 +4,7 @@ import asyncio
 import socket
 from asyncio import BaseTransport, Transport
 from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from typing import Any, ClassVar, cast
 
@@ -20,6 +21,7 @@ from zataku.realtime.sockets.connection import FrameCounter
 from zataku.realtime.sockets.handshake import has_body, parse_request, refusal, refusal_code
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.receive_queue import ReceiveQueue
+from zataku.realtime.sockets.turn_queue import TurnQueue
 
 EXTENSION = "zataku.connection"
 _LOWAT: int | None = getattr(socket, "TCP_NOTSENT_LOWAT", None)
@@ -29,6 +31,8 @@ MAX_FRAGMENTS = 1000
 """How many fragments a message may come in."""
 PIECE_BYTES = 512
 """What is parsed at a time: less than a hundred of the smallest frames."""
+SOCKETS_PER_TURN = 8
+"""How many sockets are parsed, and ended, in one turn of the loop; a message takes about a hundred microseconds."""
 MAX_FRAMES_PER_TURN = 64
 """How many frames of a connection are parsed before others have their turn; one takes about ten microseconds."""
 CLOSE_SECONDS = 2.0
@@ -45,8 +49,8 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
     """A connection that the application gets as `Connection` in `scope["extensions"][EXTENSION]`.
 
     `write` is the transport's own function: a broadcast calls it without anything in between. What arrives is parsed in
-    pieces, a bounded number of frames in each turn of the loop; reading pauses until all of it is parsed, and until the
-    application has taken the messages.
+    pieces, a bounded number of frames of a bounded number of sockets in each turn of the loop; reading pauses until all
+    of it is parsed, and until the application has taken the messages.
     """
 
     handshake_seconds: ClassVar[float] = 30.0
@@ -59,7 +63,8 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
 
     _count_frame: FrameCounter | None = None
     _handshake_timer: asyncio.TimerHandle | None = None
-    _parsing: asyncio.Handle | None = None
+    _resuming: asyncio.TimerHandle | None = None
+    _is_queued = False
     _unparsed = b""
     _pause_seconds = 0.0
     _closing_frames = 0
@@ -71,8 +76,11 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         server_state: ServerState,
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        turns: TurnQueue,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
+        self._turns = turns
         self.close_timeout = CLOSE_SECONDS
         self.queue = cast("asyncio.Queue[ASGIReceiveEvent]", ReceiveQueue())
         self._was_active = True
@@ -121,9 +129,12 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         self.write, self.pending_bytes = _discard, _zero
         self._unparsed, self._count_frame = b"", None
         self._stop_handshake_timer()
-        if self._parsing is not None:
-            self._parsing.cancel()
-            self._parsing = None
+        if self._resuming is not None:
+            self._resuming.cancel()
+            self._resuming = None
+        self._turns.do(self.loop, self._address, partial(self._end_session, exc))
+
+    def _end_session(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         if self.on_lost is not None:
             self.on_lost()
@@ -135,8 +146,10 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
             self._open(parse_request(data))
             return
         self._unparsed += data
-        if self._parsing is None:
-            self._parse()
+        if self._resuming is None and not self._is_queued:
+            self._is_queued = True
+            if not self._turns.do(self.loop, self._address, self._parse):
+                self._pause_reading()
 
     # The handshake
 
@@ -185,7 +198,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
 
     def _parse(self) -> None:
         """Parse as many frames as one turn of the loop may take, and continue in the next one."""
-        self._parsing, self._pause_seconds = None, 0.0
+        self._is_queued, self._resuming, self._pause_seconds = False, None, 0.0
         data, position, frames = self._unparsed, 0, 0
         while position < len(data) and frames < MAX_FRAMES_PER_TURN and self._may_parse():
             piece = data[position : position + PIECE_BYTES]
@@ -200,7 +213,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         elif self._unparsed or not self._may_parse():
             self._pause_reading()
             if self._pause_seconds:
-                self._parsing = self.loop.call_later(self._pause_seconds, self._parse)
+                self._resuming = self.loop.call_later(self._pause_seconds, self._parse)
             elif self._may_parse():
                 self._parse_soon()
         elif self.read_paused:
@@ -234,9 +247,14 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         """True when the answer to a close frame is not among the next frames."""
         return self._closing_frames > MAX_CLOSING_FRAMES or self._closing_bytes > MAX_CLOSING_BYTES
 
+    @property
+    def _address(self) -> str:
+        return self.client[0] if self.client else ""
+
     def _parse_soon(self) -> None:
-        if self._parsing is None:
-            self._parsing = self.loop.call_soon(self._parse)
+        if self._resuming is None and not self._is_queued:
+            self._is_queued = True
+            self._turns.do_later(self.loop, self._address, self._parse)
 
     def _pause_reading(self) -> None:
         if not self.read_paused:
@@ -345,7 +363,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
 def uvicorn_options(limits: SocketLimits) -> dict[str, Any]:
     """The options of uvicorn for sockets; the heartbeat is ours, and small messages are not compressed."""
     return {
-        "ws": PreparedFrameProtocol,
+        "ws": partial(PreparedFrameProtocol, turns=TurnQueue(SOCKETS_PER_TURN)),
         "ws_max_size": max(limits.max_text_bytes, limits.max_binary_bytes + 2),
         "ws_per_message_deflate": False,
         "ws_ping_interval": None,

@@ -20,12 +20,15 @@ from uvicorn.server import ServerState
 
 from zataku.errors import Problem
 from zataku.realtime.sockets.protocol import PreparedFrameProtocol, limit_kernel_buffer
+from zataku.realtime.sockets.turn_queue import TurnQueue
 from zataku.server.http.bounded_connection import BoundedConnection
 from zataku.server.http.startup_gate import HEADERS_TOO_LARGE, MAX_HEADER_BYTES
 from zataku.server.process.open_connections import OpenConnections
 
 log = structlog.stdlib.get_logger("zataku.access")
 
+CONNECTIONS_PER_TURN = 1
+"""How many connections are parsed in one turn of the loop: the handling of a request takes about a millisecond."""
 MAX_DISCARDED_BYTES = 1024 * 1024
 """How much of a request is read after its response, so that a client that is still sending reads the response."""
 _TOO_MANY_CONNECTIONS = Problem("unavailable", "Too many connections are open. Close some, or try again in a moment.")
@@ -36,6 +39,8 @@ _MALFORMED = Problem(
 
 class TimedHttpProtocol(H11Protocol):
     """Parses a bounded part of what has arrived in each turn of the loop, and closes connections that do not move on.
+
+    A crowd that connects in one moment waits for its turns, while those who are connected have theirs.
 
     Those are connections whose headers do not arrive in time, whose request continues after its response, and whose
     peer does not read a response. uvicorn itself only limits the time between two requests.
@@ -65,7 +70,8 @@ class TimedHttpProtocol(H11Protocol):
     _discarded_bytes = 0
     _taken_bytes = 0
     _taken_at = 0.0
-    _parsing: asyncio.Handle | None = None
+    _resuming: asyncio.TimerHandle | None = None
+    _is_queued = False
     _header_timer: asyncio.TimerHandle | None = None
     _body_timer: asyncio.TimerHandle | None = None
     _stall_timer: asyncio.TimerHandle | None = None
@@ -78,9 +84,11 @@ class TimedHttpProtocol(H11Protocol):
         _loop: asyncio.AbstractEventLoop | None = None,
         *,
         open_connections: OpenConnections,
+        turns: TurnQueue,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._open_connections = open_connections
+        self._turns = turns
         self.conn = BoundedConnection(config.h11_max_incomplete_event_size or MAX_HEADER_BYTES)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
@@ -89,7 +97,7 @@ class TimedHttpProtocol(H11Protocol):
         # Else the kernel takes megabytes for a peer that reads nothing.
         limit_kernel_buffer(transport)
         self.flow = _ReadingFlow(transport, self._resume_reading)
-        if not self._open_connections.open(transport, self.client[0] if self.client else None):
+        if not self._open_connections.open(transport, self._address or None):
             self._refuse_connection()
             return
         self._header_timer = self.loop.call_later(self.header_seconds, transport.close)
@@ -114,12 +122,21 @@ class TimedHttpProtocol(H11Protocol):
         if not self._is_discarding:
             self._unset_keepalive_if_required()
             self._unparsed += data
-            if self._parsing is None:
-                self._parse()
+            if self._resuming is None and not self._is_queued:
+                self._is_queued = True
+                if not self._turns.do(self.loop, self._address, self._parse_queued):
+                    # It has a request, which waits for its turn.
+                    self._open_connections.set_busy(self.transport)
+                    self.transport.pause_reading()
+
+    def _parse_queued(self) -> None:
+        self._is_queued = False
+        if self._resuming is None and not self._is_over():
+            self._parse()
 
     def _parse(self) -> None:
         """Parse as much as one turn of the loop may take, and continue in the next one."""
-        self._parsing = None
+        self._resuming = None
         was_turn_over = self.conn.is_turn_over
         self.conn.start_turn()
         if was_turn_over:
@@ -162,9 +179,14 @@ class TimedHttpProtocol(H11Protocol):
         """True when the response was sent before the body had arrived."""
         return self.conn.their_state is h11.SEND_BODY and self.cycle.response_complete
 
+    @property
+    def _address(self) -> str:
+        return self.client[0] if self.client else ""
+
     def _parse_soon(self) -> None:
-        if self._parsing is None:
-            self._parsing = self.loop.call_soon(self._parse)
+        if self._resuming is None and not self._is_queued:
+            self._is_queued = True
+            self._turns.do_later(self.loop, self._address, self._parse_queued)
 
     def _resume_reading(self) -> None:
         if not self._is_over():
@@ -239,9 +261,9 @@ class TimedHttpProtocol(H11Protocol):
             self._parse_later(self.pipelining_seconds)
 
     def _parse_later(self, seconds: float) -> None:
-        if self._parsing is not None:
-            self._parsing.cancel()
-        self._parsing = self.loop.call_later(seconds, self._parse)
+        if self._resuming is not None:
+            self._resuming.cancel()
+        self._resuming = self.loop.call_later(seconds, self._parse)
 
     def shutdown(self) -> None:
         """The server stops."""
@@ -255,6 +277,8 @@ class TimedHttpProtocol(H11Protocol):
         self._is_upgraded = True
         self._stop_timers()
         self._open_connections.set_busy(self.transport)
+        # The request may have waited for its turn, and its socket begins by reading.
+        self.transport.resume_reading()
         super().handle_websocket_upgrade(event)
         upgraded = self.transport.get_protocol()
         if isinstance(upgraded, PreparedFrameProtocol):
@@ -297,11 +321,10 @@ class TimedHttpProtocol(H11Protocol):
             self._stall_timer = self.loop.call_later(self.stall_check_seconds, self._check_stall)
 
     def _stop_timers(self) -> None:
-        for handle in (self._header_timer, self._body_timer, self._stall_timer, self._parsing):
+        for handle in (self._header_timer, self._body_timer, self._stall_timer, self._resuming):
             if handle is not None:
                 handle.cancel()
-        self._header_timer = self._body_timer = self._stall_timer = None
-        self._parsing = None
+        self._header_timer = self._body_timer = self._stall_timer = self._resuming = None
 
 
 def unacknowledged_bytes(transport: asyncio.Transport) -> int:

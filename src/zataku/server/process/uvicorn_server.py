@@ -47,7 +47,8 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
     # Imported after logging is configured, since some modules cache the logger that they find.
     from zataku.realtime.sockets.limits import SocketLimits
     from zataku.realtime.sockets.protocol import uvicorn_options
-    from zataku.server.http.h11_protocol import TimedHttpProtocol
+    from zataku.realtime.sockets.turn_queue import TurnQueue
+    from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, TimedHttpProtocol
     from zataku.table.lint import lint_disabled
 
     with nullcontext() if settings.env == "dev" else lint_disabled():
@@ -61,12 +62,13 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
                 yield application
 
     gate = StartupGate(open_and_collect)
+    http = partial(TimedHttpProtocol, open_connections=open_connections, turns=TurnQueue(CONNECTIONS_PER_TURN))
     config = uvicorn.Config(
         gate,
         lifespan="on",
         **uvicorn_options(SocketLimits()),
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
-        http=cast("type[Protocol]", partial(TimedHttpProtocol, open_connections=open_connections)),
+        http=cast("type[Protocol]", http),
         proxy_headers=False,
         server_header=False,
         log_config=None,
