@@ -83,6 +83,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         self._turns = turns
         self.close_timeout = CLOSE_SECONDS
         self.queue = cast("asyncio.Queue[ASGIReceiveEvent]", ReceiveQueue())
+        self._extensions: dict[str, object] = {}
         self._was_active = True
         self.write, self.pending_bytes = _discard, _zero
 
@@ -138,6 +139,9 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
         if self.on_lost is not None:
             self.on_lost()
+        # These refer to themselves through this object: a crowd that leaves would be left to the garbage collector.
+        self.conn.parser.close()
+        self._extensions.clear()
 
     def data_received(self, data: bytes) -> None:
         """Bytes have arrived: first the request, as uvicorn hands it over, then frames."""
@@ -169,8 +173,8 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
             return
         super().handle_connect(event)
         self.write = self.transport.write
-        extensions = cast("dict[str, object]", self.scope.setdefault("extensions", {}))
-        extensions[EXTENSION] = self
+        self._extensions = cast("dict[str, object]", self.scope.setdefault("extensions", {}))
+        self._extensions[EXTENSION] = self
 
     def _refuse(self, status: int, message: str) -> None:
         log.info("socket_rejected", status=status, code=refusal_code(status))

@@ -108,6 +108,7 @@ class TimedHttpProtocol(H11Protocol):
         self._stop_timers()
         self._open_connections.forget(self.transport)
         super().connection_lost(exc)
+        self._release()
 
     # What arrives
 
@@ -284,6 +285,12 @@ class TimedHttpProtocol(H11Protocol):
         if isinstance(upgraded, PreparedFrameProtocol):
             # It still is the same connection.
             upgraded.on_lost = partial(self._open_connections.forget, self.transport)
+        self._release()
+
+    def _release(self) -> None:
+        """Drop what refers back to this object: a crowd that leaves would be left to the garbage collector."""
+        self.flow = FlowControl(self.transport)
+        self.cycle = None  # type: ignore[assignment]  # as uvicorn begins
 
     # Time limits
 

@@ -1,7 +1,8 @@
 """Garbage collection of a server: young objects often, everything only while few sockets are open.
 
-Nearly all memory is freed by reference counts. A full collection finds a few objects at most but visits all of them,
-more than forty for each socket: with 5,000 sockets it stops the server for a quarter of a second.
+Nearly all memory is freed by reference counts, that of connections as well. A full collection finds a few objects at
+most but visits all of them, more than forty for each socket: with 5,000 sockets it stops the server for a quarter of a
+second.
 
 Afterwards free memory goes back to the system: after a crowd of slow readers it is scattered over the heap.
 """
@@ -12,7 +13,7 @@ import gc
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
-from zataku.clock import Clock
+from zataku.clock import Clock, has_passed
 
 YOUNG_OBJECTS = 700
 """New objects until the youngest generation is collected, as in Python itself. It takes less than a millisecond."""
@@ -21,7 +22,9 @@ YOUNG_COLLECTIONS = 10
 NEVER = 1 << 30
 CHECK_SECONDS = 20.0
 QUIET_SOCKETS = 250
-"""With so few sockets a full collection takes about ten milliseconds."""
+"""With so few sockets a full collection takes tens of milliseconds."""
+QUIET_SECONDS = 300.0
+"""The time between two full collections with so few sockets."""
 MAX_SECONDS = 3600.0
 """The longest time without a full collection, however many sockets are open."""
 
@@ -48,10 +51,12 @@ async def _collect_while_quiet(clock: Clock, count_sockets: Callable[[], int]) -
     collected_at = clock.now()
     while True:
         await clock.sleep(CHECK_SECONDS)
-        if count_sockets() <= QUIET_SOCKETS or clock.now() - collected_at >= MAX_SECONDS:
+        is_quiet = count_sockets() <= QUIET_SOCKETS
+        if has_passed(collected_at, clock.now(), QUIET_SECONDS if is_quiet else MAX_SECONDS):
             gc.collect()
-            _return_free_memory()
             collected_at = clock.now()
+        if is_quiet:
+            _return_free_memory()
 
 
 def _return_free_memory() -> None:
