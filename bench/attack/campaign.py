@@ -17,6 +17,8 @@ QUIET = "quiet"
 WARM_UP = "warm-up"
 KILL_SECONDS = 240.0
 """Attackers are ended after this time: each of them is bounded by less."""
+MIN_PHASE_SECONDS = 10.0
+"""The shortest phase of an attack: of a few comments, p99 would be the slowest."""
 
 
 class Health(msgspec.Struct, frozen=True):
@@ -92,9 +94,15 @@ class Campaign:
     def _attack(self, group: Sequence[Attack], name: str, size: Size) -> None:
         names = [attack.name for attack in group]
         order = Order(target=self._server.target, names=names, size=size, seed=self._seed)
-        process, deadline = attacker.start(order), time.monotonic() + KILL_SECONDS
+        process, began = attacker.start(order), time.monotonic()
+        shortest = MIN_PHASE_SECONDS if size == "full" else 0.0
+
+        def is_over() -> bool:
+            seconds = time.monotonic() - began
+            return seconds > KILL_SECONDS or (process.poll() is not None and seconds > shortest)
+
         try:
-            self._phase(name, lambda: process.poll() is not None or time.monotonic() > deadline)
+            self._phase(name, is_over)
         finally:
             if process.poll() is None:
                 process.kill()
