@@ -19,7 +19,12 @@ class Workers:
 
     def do(self, name: str, address: str = "crowd", work: Work | None = None) -> bool:
         loop = cast("asyncio.AbstractEventLoop", self.loop)
-        return self._queue.do(loop, address, work or (lambda: self.done.append(name)))
+        work = work or (lambda: self.done.append(name))
+        if self._queue.take_place(loop):
+            work()
+            return True
+        self._queue.do_later(loop, address, work)
+        return False
 
     def do_later(self, name: str, address: str = "crowd") -> None:
         self._queue.do_later(cast("asyncio.AbstractEventLoop", self.loop), address, lambda: self.done.append(name))

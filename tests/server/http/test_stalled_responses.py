@@ -9,9 +9,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.server.http.http_connection import GET, HttpConnection
+from zataku.realtime.sockets.kernel_buffer import unacknowledged_bytes
 from zataku.realtime.sockets.protocol import MAX_KERNEL_BUFFER_BYTES
 from zataku.server.http import h11_protocol
-from zataku.server.http.h11_protocol import TimedHttpProtocol, unacknowledged_bytes
+from zataku.server.http.h11_protocol import TimedHttpProtocol
 
 STALL, CHECK = TimedHttpProtocol.stall_seconds, TimedHttpProtocol.stall_check_seconds
 LAST_GET = b"GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"

@@ -1,7 +1,6 @@
 """The WebSocket protocol of the server: uvicorn's own, with a direct path for prepared frames."""
 
 import asyncio
-import socket
 from asyncio import BaseTransport, Transport
 from collections.abc import Callable
 from functools import partial
@@ -19,14 +18,12 @@ from websockets.http11 import Request
 
 from zataku.realtime.sockets.connection import FrameCounter
 from zataku.realtime.sockets.handshake import has_body, parse_request, refusal, refusal_code
+from zataku.realtime.sockets.kernel_buffer import MAX_KERNEL_BUFFER_BYTES, limit_kernel_buffer
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.receive_queue import ReceiveQueue
 from zataku.realtime.sockets.turn_queue import TurnQueue
 
 EXTENSION = "zataku.connection"
-_LOWAT: int | None = getattr(socket, "TCP_NOTSENT_LOWAT", None)
-MAX_KERNEL_BUFFER_BYTES = 128 * 1024
-"""What the kernel may hold unsent of one connection; the rest is buffered here, where it is counted."""
 MAX_FRAGMENTS = 1000
 """How many fragments a message may come in."""
 PIECE_BYTES = 512
@@ -133,7 +130,10 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         if self._resuming is not None:
             self._resuming.cancel()
             self._resuming = None
-        self._turns.do(self.loop, self._address, partial(self._end_session, exc))
+        if self._turns.take_place(self.loop):
+            self._end_session(exc)
+        else:
+            self._turns.do_later(self.loop, self._address, partial(self._end_session, exc))
 
     def _end_session(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -152,8 +152,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         self._unparsed += data
         if self._resuming is None and not self._is_queued:
             self._is_queued = True
-            if not self._turns.do(self.loop, self._address, self._parse):
-                self._pause_reading()
+            self._parse_in_turn()
 
     # The handshake
 
@@ -258,6 +257,14 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
     def _parse_soon(self) -> None:
         if self._resuming is None and not self._is_queued:
             self._is_queued = True
+            self.loop.call_soon(self._parse_in_turn)
+
+    def _parse_in_turn(self) -> None:
+        """Parse now when this turn of the loop has room, otherwise in a later one."""
+        if self._turns.take_place(self.loop):
+            self._parse()
+        else:
+            self._pause_reading()
             self._turns.do_later(self.loop, self._address, self._parse)
 
     def _pause_reading(self) -> None:
@@ -373,13 +380,6 @@ def uvicorn_options(limits: SocketLimits) -> dict[str, Any]:
         "ws_ping_interval": None,
         "ws_ping_timeout": None,
     }
-
-
-def limit_kernel_buffer(transport: Transport) -> None:
-    """Let the kernel hold little unsent of a connection, where it has the option."""
-    connected: socket.socket | None = transport.get_extra_info("socket")
-    if _LOWAT is not None and connected is not None and connected.family != socket.AF_UNIX:
-        connected.setsockopt(socket.IPPROTO_TCP, _LOWAT, MAX_KERNEL_BUFFER_BYTES)
 
 
 def _is_text(fragments: list[bytes]) -> bool:

@@ -25,16 +25,14 @@ class TurnQueue:
         self._count = 0
         self._next_turn: asyncio.Handle | None = None
 
-    def do(self, loop: asyncio.AbstractEventLoop, address: str, work: Work) -> bool:
-        """Do work at once when nothing waits and the turn has room, otherwise in a later turn. True when it is done."""
+    def take_place(self, loop: asyncio.AbstractEventLoop) -> bool:
+        """True when the caller may work at once: nothing waits, and the turn has room. Otherwise call `do_later`."""
         if self._next_turn is None:
             self._left_in_turn = self._per_turn
         if self._waiting or not self._left_in_turn:
-            self.do_later(loop, address, work)
             return False
         self._left_in_turn -= 1
         self._schedule_turn(loop)
-        work()
         return True
 
     def do_later(self, loop: asyncio.AbstractEventLoop, address: str, work: Work) -> None:

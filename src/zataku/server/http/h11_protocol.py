@@ -1,10 +1,6 @@
 """The HTTP/1.1 connection of the server: uvicorn's own, with limits on the time and the work that a client may take."""
 
 import asyncio
-import fcntl
-import socket
-import sys
-import termios
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
@@ -19,7 +15,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 from zataku.errors import Problem
-from zataku.realtime.sockets.protocol import PreparedFrameProtocol, limit_kernel_buffer
+from zataku.realtime.sockets.kernel_buffer import limit_kernel_buffer, unacknowledged_bytes
+from zataku.realtime.sockets.protocol import PreparedFrameProtocol
 from zataku.realtime.sockets.turn_queue import TurnQueue
 from zataku.server.http.bounded_connection import BoundedConnection
 from zataku.server.http.startup_gate import HEADERS_TOO_LARGE, MAX_HEADER_BYTES
@@ -124,11 +121,16 @@ class TimedHttpProtocol(H11Protocol):
             self._unset_keepalive_if_required()
             self._unparsed += data
             if self._resuming is None and not self._is_queued:
-                self._is_queued = True
-                if not self._turns.do(self.loop, self._address, self._parse_queued):
-                    # It has a request, which waits for its turn.
-                    self._open_connections.set_busy(self.transport)
-                    self.transport.pause_reading()
+                self._parse_in_turn()
+
+    def _parse_in_turn(self) -> None:
+        if self._turns.take_place(self.loop):
+            self._parse()
+        else:
+            # It has a request, which waits for its turn.
+            self._open_connections.set_busy(self.transport)
+            self.transport.pause_reading()
+            self._parse_soon()
 
     def _parse_queued(self) -> None:
         self._is_queued = False
@@ -332,17 +334,6 @@ class TimedHttpProtocol(H11Protocol):
             if handle is not None:
                 handle.cancel()
         self._header_timer = self._body_timer = self._stall_timer = self._resuming = None
-
-
-def unacknowledged_bytes(transport: asyncio.Transport) -> int:
-    """The bytes of a connection that the kernel has taken and its peer has not.
-
-    The kernel takes more only when much of that is sent: a peer that reads slowly would seem to read nothing.
-    """
-    connected: socket.socket | None = transport.get_extra_info("socket")
-    if connected is None or connected.fileno() < 0:
-        return 0
-    return int.from_bytes(fcntl.ioctl(connected.fileno(), termios.TIOCOUTQ, bytes(4)), sys.byteorder)
 
 
 class _ReadingFlow(FlowControl):
