@@ -86,19 +86,14 @@ class Binding(Generic[E]):
             (attribute, template, frozenset(source for field in template.fields for source in self.sources(field)))
             for attribute, template in self._rendered_index
         )
-        self._default_makers = tuple(
-            (self.fields[declared.name], _default_maker(declared))
-            for declared in msgspec.structs.fields(entity)
-            if not declared.required and declared.name not in self.in_key
-        )
+        optional = (it for it in msgspec.structs.fields(entity) if not it.required and it.name not in self.in_key)
+        self._default_makers = tuple((self.fields[it.name], _default_maker(it)) for it in optional)
         self._attributes = tuple((field.name, field.attribute, field.keeps_null) for field in self.stored)
         self._plain_types = {name: unconstrained_type(self.fields[name].annotation) for name in self.key_fields}
         # A key with these names and types of values needs no validation.
         self._text_keys = all(key.type == "S" for key in table.keys)
         self._plain_key = (*self.key_fields, *self._plain_types.values())
-        self._decode: Callable[[bytes], E] | None = None
-        if not self.in_key:
-            self._decode = _decoder(entity)
+        self._decode: Callable[[bytes], E] | None = None if self.in_key else _decoder(entity)
 
     def is_plain_field(self, attribute: str, template: KeyTemplate) -> bool:
         """True when the key is a field as it is, stored under the key's own name."""
