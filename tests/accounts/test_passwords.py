@@ -1,6 +1,8 @@
 """Passwords: which are accepted, how they are hashed, and what an attempt reveals."""
 
 import asyncio
+import os
+import sys
 import threading
 from importlib.resources import files
 from typing import Any
@@ -97,6 +99,23 @@ class BlockedHasher(PasswordHasher):
     def hash(self, *arguments: Any, **options: Any) -> str:
         self.released.wait(5)
         return super().hash(*arguments, **options)
+
+
+async def test_passwords_are_hashed_with_the_lowest_priority() -> None:
+    priorities: list[int] = []
+
+    class ObservedHasher(PasswordHasher):
+        def hash(self, password: str | bytes, *, salt: bytes | None = None) -> str:
+            priorities.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+            return fast_hasher().hash(password, salt=salt)
+
+    passwords = Passwords(ObservedHasher())
+    before = os.getpriority(os.PRIO_PROCESS, 0)
+    await passwords.hash(PASSWORD)
+    passwords.close()
+    # Only Linux has priorities of threads.
+    assert priorities == [19 if sys.platform == "linux" else before]
+    assert os.getpriority(os.PRIO_PROCESS, 0) == before
 
 
 async def test_a_full_queue_refuses_further_passwords() -> None:

@@ -5,7 +5,9 @@ slow by intention, a few tenths of a second, in threads of its own, so that othe
 """
 
 import asyncio
+import os
 import string
+import sys
 import unicodedata
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -30,6 +32,8 @@ MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 8, 200
 HASH_THREADS = 2
 MAX_QUEUED_HASHES = 40
 
+LOWEST_PRIORITY = 19
+
 DEFAULT_HASHER = PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
 T = TypeVar("T")
 
@@ -45,7 +49,7 @@ class Passwords:
         max_queued: int = MAX_QUEUED_HASHES,
     ) -> None:
         self._hasher = hasher
-        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="passwords")
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix="passwords", initializer=_lower_priority)
         self._max_pending = threads + max_queued
         self._pending = 0
         self._dummy_hash: str | None = None
@@ -87,6 +91,12 @@ class Passwords:
         except (VerificationError, InvalidHashError):
             return False
         return stored is not None
+
+
+def _lower_priority() -> None:
+    """Let the event loop have the processor first. On Linux, this is of the calling thread and those it starts."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, 0, LOWEST_PRIORITY)
 
 
 def _bytes(password: Secret) -> bytes:
