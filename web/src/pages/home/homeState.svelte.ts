@@ -18,7 +18,9 @@ export class HomeStore {
   follow(): () => void {
     void this.load()
     const reload = (): void => this.#reloadSoon()
-    const topic = joinTopic('home', { onTransient: reload, onEvents: reload, onMissed: reload })
+    // A change between the first load and the join was announced to others only.
+    const onReady = (ready: boolean): void => void (ready && reload())
+    const topic = joinTopic('home', { onTransient: reload, onEvents: reload, onMissed: reload, onReady })
     document.addEventListener('visibilitychange', reload)
     return () => {
       document.removeEventListener('visibilitychange', reload)
