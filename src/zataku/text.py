@@ -1,4 +1,4 @@
-"""Visible and disallowed characters of a text, and case folding. Names, comments and reasons are checked with it."""
+"""Encoding and visible characters of a text, and case folding. Names, comments and reasons are checked with it."""
 
 import unicodedata
 
@@ -15,6 +15,15 @@ VARIATIONS = frozenset(
 
 _DISALLOWED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _INVISIBLE_CATEGORIES = frozenset({"Mn", "Me"})
+
+
+def is_utf8(content: bytes) -> bool:
+    """True for bytes that are text in UTF-8."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def is_disallowed(character: str) -> bool:

@@ -190,7 +190,14 @@ async def test_a_client_that_leaves_within_its_body_is_no_fault_of_the_server(
 
 
 @pytest.mark.parametrize(
-    "body", [b'{"number": 1, "names": ["\xff"]}', b'{"number": 1, "names": ["\xed\xa0\x80"]}', b'{"\xfe": 1}', b"\xff"]
+    "body",
+    [
+        b'{"number": 1, "names": ["\xff"]}',
+        b'{"number": 1, "names": ["\xed\xa0\x80"]}',
+        b'{"number": 1, "names": ["\xf4\x90\x80\x80 behind \\u00e9scapes"]}',
+        b'{"\xfe": 1}',
+        b"\xff",
+    ],
 )
 @pytest.mark.parametrize("content_type", ["application/json", "application/json; charset=utf-16", "text/plain"])
 async def test_a_body_that_is_not_utf8_is_a_bad_request(

@@ -43,6 +43,7 @@ from zataku.table import (
     TransactionCancelled,
 )
 from zataku.table import Conflict as TableConflict
+from zataku.text import is_utf8
 
 log = structlog.stdlib.get_logger()
 
@@ -116,7 +117,8 @@ def answer_recursion_error(request: AnyRequest, _: RecursionError) -> Response[A
 def answer_unicode_error(request: AnyRequest, exc: UnicodeDecodeError) -> Response[Any]:
     """Answer a request whose body is not UTF-8. Litestar passes on what msgspec raises for it."""
     body = ScopeState.from_scope(request.scope).body
-    if isinstance(body, bytes) and bytes(exc.object) in body:
+    # Not the bytes that msgspec names: those are a string of the body without its escapes.
+    if isinstance(body, bytes) and not is_utf8(body):
         return _answer(request, 400, Problem(*status_error(400)))
     return answer_failure(request, exc)
 
