@@ -21,9 +21,11 @@ from zataku.platform.identity import Identity
 from zataku.system import AppContext
 from zataku.text import is_disallowed
 
-EXPORT_PAGE_SIZE = 200
-"""Comments of one chunk. An export holds one page and one chunk, and makes the next when the client has read."""
-MAX_CONCURRENT_PAGES = 2
+EXPORT_PAGE_SIZE = 100
+"""Comments of one chunk: a few milliseconds of the event loop. An export holds one page and one chunk, and makes the
+next when the client has read.
+"""
+MAX_CONCURRENT_PAGES = 1
 """Exports that read and encode a page at the same time: the rest of the server needs the event loop."""
 MAX_FILE_NAME_LENGTH = 50
 """Characters of up to four bytes: with date and extension the name stays within the limits of file systems."""
