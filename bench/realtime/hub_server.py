@@ -13,8 +13,7 @@ from zataku.platform.limits import AccountId
 from zataku.realtime.messages import CommandMessage, Join, Joined, Leave, TransientBroadcast, TransientMessage
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.limits import SocketLimits
-from zataku.realtime.sockets.protocol import uvicorn_options
-from zataku.realtime.sockets.session import Endpoint, Receive, Send
+from zataku.realtime.sockets.session import Endpoint, Receive, Send, uvicorn_options
 from zataku.realtime.sockets.socket import Socket
 
 # All sockets have one address here, and the load client counts bytes, so no heartbeat may come between the messages.

@@ -71,7 +71,7 @@ class MemoryTransport:
         self.pending = 0
         self.is_stuck = False
         self.is_paused = False
-        self.has_ended_writing = self.was_closed = self.was_aborted = False
+        self.has_ended_writing = self.was_closed = self.was_aborted = self.was_lost = False
         self._extra = {"peername": (address, 5000), "sockname": ("127.0.0.1", 8000)}
         protocol.connection_made(cast("asyncio.Transport", self))
 
@@ -82,11 +82,13 @@ class MemoryTransport:
         self.protocol.data_received(data)
 
     def lose(self) -> None:
-        """End the connection."""
+        """End the connection. Nothing may be done with it afterwards."""
+        self.was_lost = True
         self.protocol.connection_lost(None)
 
     def write(self, data: bytes) -> None:
         assert not self.has_ended_writing
+        assert not self.was_lost
         self.written += data
         if self.is_stuck:
             self.pending += len(data)
@@ -104,16 +106,21 @@ class MemoryTransport:
         self.was_aborted = True
 
     def is_closing(self) -> bool:
-        return self.was_closed or self.was_aborted
+        return self.was_closed or self.was_aborted or self.was_lost
 
     def pause_reading(self) -> None:
+        assert not self.was_lost
         self.is_paused = True
 
     def resume_reading(self) -> None:
+        assert not self.was_lost
         self.is_paused = False
 
     def get_write_buffer_size(self) -> int:
         return self.pending
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        pass
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
         return self._extra.get(name, default)

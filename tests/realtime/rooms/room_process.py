@@ -57,6 +57,10 @@ class RecordingConnection:
             elif first == 0x82:
                 self.binary.append(payload[2:])
 
+    @property
+    def has_backlog(self) -> bool:
+        return self.slow > 0
+
     def pending_bytes(self) -> int:
         return self.slow
 
@@ -64,6 +68,12 @@ class RecordingConnection:
         return True
 
     def set_frame_counter(self, count: FrameCounter) -> None:
+        pass
+
+    def charge_command(self) -> None:
+        pass
+
+    def pause(self, seconds: float) -> None:
         pass
 
     def close(self, code: int, reason: str) -> None:

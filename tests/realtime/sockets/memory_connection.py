@@ -31,6 +31,7 @@ class MemoryConnection:
         self.backlog = 0
         self.is_active = False
         self.code: int | None = None
+        self.pauses: list[float] = []
         self.writes_after_close = 0
 
     def write(self, framed: bytes, /) -> None:
@@ -40,6 +41,10 @@ class MemoryConnection:
         self.writes.append(framed)
         if self.stuck:
             self.backlog += len(framed)
+
+    @property
+    def has_backlog(self) -> bool:
+        return self.backlog > 0
 
     def pending_bytes(self) -> int:
         return self.backlog
@@ -53,6 +58,12 @@ class MemoryConnection:
 
     def set_frame_counter(self, count: FrameCounter) -> None:
         pass
+
+    def charge_command(self) -> None:
+        pass
+
+    def pause(self, seconds: float) -> None:
+        self.pauses.append(seconds)
 
     def close(self, code: int, reason: str) -> None:
         self.code = code

@@ -25,8 +25,7 @@ from zataku.realtime.messages import (
 )
 from zataku.realtime.sockets.hub import Hub
 from zataku.realtime.sockets.limits import SocketLimits
-from zataku.realtime.sockets.protocol import uvicorn_options
-from zataku.realtime.sockets.session import Endpoint
+from zataku.realtime.sockets.session import Endpoint, uvicorn_options
 from zataku.realtime.sockets.socket import Socket
 
 DEADLINE = 10.0

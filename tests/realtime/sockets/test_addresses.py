@@ -1,6 +1,5 @@
 """Limits that all sockets of one address share, whoever they belong to."""
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import msgspec
@@ -153,31 +152,38 @@ async def test_an_honest_client_of_a_flooding_address_is_refused_and_never_close
 
 async def test_refused_messages_of_an_address_beyond_a_limit_slow_down_their_sockets():
     hub, clock = make_hub(msgspec.structs.replace(SMALL, address_excess_per_second=1, address_excess_burst=3))
-    session = SocketSession(hub, RecordingHandler(hub), open_at(hub, HERE))
-    taken = 0
+    connection = MemoryConnection()
+    session = SocketSession(hub, RecordingHandler(hub), hub.open(connection, guest("a"), HERE))
 
-    async def receive_transient() -> dict[str, str]:
-        nonlocal taken
-        if taken == 100:
-            return {"type": "websocket.disconnect"}
-        taken += 1
-        return {"type": "websocket.receive", "text": '{"t":"pass","to":"live/1","what":1}'}
+    async def receive_transients(count: int) -> None:
+        for _ in range(count):
+            await session.receive_text('{"t":"pass","to":"live/1","what":1}')
 
-    running = asyncio.create_task(session.run(receive_transient))
-    await asyncio.sleep(0)
-    # Ten are allowed, three are refused at once, and the next refusal costs a pause.
-    assert taken == 14
+    # Ten are allowed and three are refused at once; each further refusal costs a pause.
+    await receive_transients(13)
+    assert connection.pauses == []
+    await receive_transients(2)
+    assert connection.pauses == [1, 1]
     await clock.advance(1)
-    assert taken == 14 + 7
-    running.cancel()
-    await asyncio.wait([running])
+    await receive_transients(6)
+    assert connection.pauses == [1, 1]
+    await receive_transients(1)
+    assert connection.pauses == [1, 1, 1]
 
 
 async def test_control_frames_and_fragments_of_an_address_pause_their_sockets():
     hub, clock = make_hub(msgspec.structs.replace(SMALL, address_excess_per_second=1, address_excess_burst=3))
-    sessions = [SocketSession(hub, RecordingHandler(hub), open_at(hub, HERE, name)) for name in "ab"]
-    elsewhere = SocketSession(hub, RecordingHandler(hub), open_at(hub, THERE, "c"))
-    assert [session.count_frame(is_control) for session in sessions for is_control in (True, False)] == [0, 0, 0, 1]
-    assert elsewhere.count_frame(True) == 0
+    first, second, elsewhere = (MemoryConnection() for _ in range(3))
+    addresses = ((first, HERE), (second, HERE), (elsewhere, THERE))
+    sessions = [
+        SocketSession(hub, RecordingHandler(hub), hub.open(connection, guest(str(number)), address))
+        for number, (connection, address) in enumerate(addresses)
+    ]
+    for session in sessions:
+        session.count_frame(True)
+        session.count_frame(False)
+    assert (first.pauses, second.pauses, elsewhere.pauses) == ([], [1], [])
     await clock.advance(1)
-    assert [session.count_frame(True) for session in sessions] == [0, 1]
+    for session in sessions:
+        session.count_frame(True)
+    assert (first.pauses, second.pauses, elsewhere.pauses) == ([], [1, 1], [])

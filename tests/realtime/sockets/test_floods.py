@@ -15,16 +15,16 @@ from tests.realtime.sockets.socket_server import DEADLINE, receive, run_server, 
 from tests.realtime.sockets.test_protocol import REQUEST, codes_in, open_connection, read_all
 from tests.support.manual_clock import ManualClock
 from tests.support.memory_transport import ManualLoop, MemoryTransport
-from zataku.realtime.sockets.limits import SocketLimits
-from zataku.realtime.sockets.protocol import (
+from zataku.realtime.sockets.limits import (
     CLOSE_SECONDS,
     MAX_CLOSING_BYTES,
     MAX_FRAMES_PER_TURN,
     PIECE_BYTES,
     SOCKETS_PER_TURN,
-    PreparedFrameProtocol,
-    uvicorn_options,
+    SocketLimits,
 )
+from zataku.realtime.sockets.protocol import PreparedFrameProtocol
+from zataku.realtime.sockets.session import uvicorn_options
 from zataku.realtime.sockets.turn_queue import TurnQueue
 
 PONG = Frame(Opcode.PONG, b"").serialize(mask=True)
@@ -38,8 +38,8 @@ MOST_PER_TURN = MAX_FRAMES_PER_TURN + PIECE_BYTES // len(PONG) + 1
 class Connection:
     """The protocol of an accepted socket, whose messages the test takes."""
 
-    def __init__(self) -> None:
-        self.loop = ManualLoop()
+    def __init__(self, turns: TurnQueue | None = None, loop: ManualLoop | None = None) -> None:
+        self.loop = loop or ManualLoop()
         self.taken: asyncio.Queue[Any] = asyncio.Queue()
         self.may_take = asyncio.Semaphore(0)
         self.control_frames = self.fragments = 0
@@ -47,8 +47,13 @@ class Connection:
         options = uvicorn_options(SocketLimits())
         config = uvicorn.Config(self._app, interface="asgi3", lifespan="off", log_config=None, **options)
         config.load()
-        loop = cast("asyncio.AbstractEventLoop", self.loop)
-        self.protocol = PreparedFrameProtocol(config, ServerState(), {}, loop, turns=TurnQueue(SOCKETS_PER_TURN))
+        self.protocol = PreparedFrameProtocol(
+            config,
+            ServerState(),
+            {},
+            cast("asyncio.AbstractEventLoop", self.loop),
+            turns=turns or TurnQueue(SOCKETS_PER_TURN),
+        )
         self.protocol.set_frame_counter(self._count)
         self.transport = MemoryTransport(self.protocol)
 
@@ -62,6 +67,7 @@ class Connection:
         self.transport.lose()
         async with asyncio.timeout(DEADLINE):
             while self.protocol.tasks:
+                self.loop.turn()
                 self.may_take.release()
                 await asyncio.sleep(0)
 
@@ -72,12 +78,13 @@ class Connection:
     def codes(self) -> list[int]:
         return codes_in(self.transport.written)
 
-    def _count(self, is_control: bool) -> float:
+    def _count(self, is_control: bool) -> None:
         if is_control:
             self.control_frames += 1
         else:
             self.fragments += 1
-        return self.pause_seconds
+        if self.pause_seconds:
+            self.protocol.pause(self.pause_seconds)
 
     async def _app(self, _scope: Any, receive: Any, send: Any) -> None:
         message = await receive()
@@ -121,7 +128,7 @@ async def test_nothing_more_is_read_until_everything_is_parsed():
 async def test_every_fragment_is_counted():
     async with accepted() as connection:
         whole, last = Frame(Opcode.TEXT, b"whole"), Frame(Opcode.CONT, b"end")
-        connection.receive(whole.serialize(mask=True) + FIRST_FRAGMENT + FRAGMENT * 50 + last.serialize(mask=True))
+        connection.receive(FIRST_FRAGMENT + FRAGMENT * 50 + last.serialize(mask=True) + whole.serialize(mask=True))
         assert connection.fragments == 52
 
 
@@ -129,23 +136,55 @@ async def test_nothing_is_parsed_in_the_pauses_that_frames_of_a_flooding_address
     async with accepted() as connection:
         connection.pause_seconds = 0.5
         connection.receive(PONG * 1000)
-        parsed = connection.control_frames
-        assert 1 <= parsed <= MOST_PER_TURN
-        connection.loop.advance(parsed * 0.5 - 0.1)
-        connection.loop.turn()
-        assert connection.transport.is_paused
-        assert connection.control_frames == parsed
-        connection.loop.advance(0.1)
-        assert parsed < connection.control_frames <= 2 * MOST_PER_TURN
+        for parsed in range(1, 5):
+            assert connection.control_frames == parsed
+            connection.loop.advance(0.4)
+            connection.loop.turn()
+            assert connection.transport.is_paused
+            assert connection.control_frames == parsed
+            connection.loop.advance(0.1)
+            connection.loop.turn()
         connection.pause_seconds = 0.0
-        connection.loop.advance(MOST_PER_TURN * 0.5)
+        connection.loop.advance(0.5)
         while connection.loop.turn():
             pass
         assert connection.control_frames == 1000
         assert not connection.transport.is_paused
 
 
-async def test_messages_are_parsed_as_the_session_takes_them():
+async def test_pauses_follow_each_other():
+    async with accepted() as connection:
+        connection.protocol.pause(1)
+        connection.protocol.pause(0.5)
+        connection.loop.advance(1.4)
+        connection.loop.turn()
+        assert connection.transport.is_paused
+        connection.loop.advance(0.1)
+        connection.loop.turn()
+        assert not connection.transport.is_paused
+
+
+async def test_sockets_whose_pauses_end_together_go_on_in_turns():
+    turns = TurnQueue(SOCKETS_PER_TURN)
+    first = Connection(turns)
+    others = [Connection(turns, first.loop) for _ in range(10 * SOCKETS_PER_TURN)]
+    for connection in others:
+        await connection.accept()
+        connection.protocol.pause(1)
+    for connection in others:
+        connection.protocol.data_received(PONG)
+    assert not any(connection.control_frames for connection in others)
+    first.loop.advance(1)
+    parsed = 0
+    while first.loop.turn():
+        before, parsed = parsed, sum(connection.control_frames for connection in others)
+        assert parsed - before <= SOCKETS_PER_TURN
+    assert parsed == len(others)
+    for connection in others:
+        await connection.lose()
+
+
+async def test_messages_are_parsed_one_by_one_as_the_session_takes_them():
     message = Frame(Opcode.TEXT, b"x").serialize(mask=True)
     count = 10 * PIECE_BYTES // len(message)
     async with accepted() as connection:
@@ -153,6 +192,7 @@ async def test_messages_are_parsed_as_the_session_takes_them():
         connection.loop.turn()
         assert not connection.loop.turn()
         assert connection.transport.is_paused
+        assert connection.taken.qsize() <= 1
         for _ in range(count):
             connection.may_take.release()
             async with asyncio.timeout(DEADLINE):
@@ -178,6 +218,26 @@ async def test_nothing_is_parsed_before_the_socket_is_accepted():
     assert head.startswith(b"HTTP/1.1 101")
     assert [opcode for opcode, _ in frames_in(frames)] == [Opcode.PONG]
     await connection.lose()
+
+
+async def test_a_server_stops_and_pauses_nothing_while_a_crowd_that_has_left_waits_for_its_end():
+    turns = TurnQueue(SOCKETS_PER_TURN)
+    first = Connection(turns)
+    crowd = [Connection(turns, first.loop) for _ in range(2 * SOCKETS_PER_TURN)]
+    for connection in crowd:
+        await connection.accept()
+    for connection in crowd:
+        connection.transport.lose()
+    assert any(not connection.protocol.disconnected for connection in crowd)
+    for connection in crowd:
+        connection.protocol.pause(1)
+        connection.protocol.shutdown()
+    first.loop.advance(CLOSE_SECONDS)
+    while first.loop.turn():
+        for connection in crowd:
+            connection.may_take.release()
+        await asyncio.sleep(0)
+    assert all(connection.protocol.disconnected for connection in crowd)
 
 
 @pytest.mark.parametrize("code", [1001, 1008])

@@ -11,8 +11,9 @@ from uvicorn.server import ServerState
 
 from tests.realtime.sockets.socket_server import DEADLINE, SocketServer, run_server
 from tests.support.memory_transport import ManualLoop, MemoryTransport
-from zataku.realtime.sockets.limits import SocketLimits
-from zataku.realtime.sockets.protocol import SOCKETS_PER_TURN, PreparedFrameProtocol, uvicorn_options
+from zataku.realtime.sockets.limits import SOCKETS_PER_TURN, SocketLimits
+from zataku.realtime.sockets.protocol import PreparedFrameProtocol
+from zataku.realtime.sockets.session import uvicorn_options
 from zataku.realtime.sockets.turn_queue import TurnQueue
 
 HEADERS = {

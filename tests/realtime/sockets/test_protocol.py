@@ -109,6 +109,26 @@ async def test_writing_to_an_ended_connection_does_nothing(server: SocketServer)
         server.handler.sockets[0].connection.write(b"late")
 
 
+async def test_a_connection_has_a_backlog_until_its_client_has_read(server: SocketServer):
+    reader, writer = await open_connection(server)
+    writer.transport.pause_reading()  # type: ignore[attr-defined]
+    writer.write(JOIN)
+    await server.handler.wait_until(lambda: server.handler.sockets)
+    connection = server.handler.sockets[0].connection
+    assert not connection.has_backlog
+    while not connection.has_backlog:
+        assert connection.pending_bytes() == 0
+        connection.write(bytes(64 * 1024))
+    assert connection.pending_bytes() > 0
+    writer.transport.resume_reading()  # type: ignore[attr-defined]
+    async with asyncio.timeout(DEADLINE):
+        while connection.has_backlog:
+            await reader.read(1 << 20)
+    assert connection.pending_bytes() == 0
+    writer.transport.abort()
+    await server.handler.wait_until(lambda: server.handler.disconnects)
+
+
 async def test_a_client_that_closes_and_never_reads_is_aborted():
     async with run_server(SocketLimits(max_backlog_bytes=4 * 1024 * 1024, flush_seconds=0)) as server:
         _, writer = await open_connection(server)

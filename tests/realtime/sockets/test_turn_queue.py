@@ -6,28 +6,39 @@ from typing import cast
 from structlog.testing import capture_logs
 
 from tests.support.memory_transport import ManualLoop
-from zataku.realtime.sockets.turn_queue import TurnQueue, Work
+from zataku.realtime.sockets.turn_queue import (
+    FREQUENT_PER_SECOND,
+    TURNS_PER_FREQUENT,
+    RecentTurns,
+    TurnQueue,
+    Work,
+)
 
 
 class Workers:
-    """A queue with two places in a turn, and the names of the work that was done."""
+    """A queue with some places in a turn, and the names of the work that was done."""
 
-    def __init__(self) -> None:
+    def __init__(self, per_turn: int = 2) -> None:
         self.loop = ManualLoop()
         self.done: list[str] = []
-        self._queue = TurnQueue(2)
+        self._queue = TurnQueue(per_turn)
 
-    def do(self, name: str, address: str = "crowd", work: Work | None = None) -> bool:
+    def do(self, name: str, address: str = "crowd", work: Work | None = None, *, is_frequent: bool = False) -> bool:
         loop = cast("asyncio.AbstractEventLoop", self.loop)
-        work = work or (lambda: self.done.append(name))
-        if self._queue.take_place(loop):
-            work()
-            return True
-        self._queue.do_later(loop, address, work)
-        return False
+        return self._queue.do(loop, address, work or (lambda: self.done.append(name)), is_frequent=is_frequent)
 
-    def do_later(self, name: str, address: str = "crowd") -> None:
-        self._queue.do_later(cast("asyncio.AbstractEventLoop", self.loop), address, lambda: self.done.append(name))
+    def do_later(self, name: str, address: str = "crowd", *, is_frequent: bool = False) -> None:
+        loop = cast("asyncio.AbstractEventLoop", self.loop)
+        self._queue.do_later(loop, address, lambda: self.done.append(name), is_frequent=is_frequent)
+
+    def charge(self, places: int) -> None:
+        self._queue.charge(places)
+
+    def turn(self) -> list[str]:
+        """The work of the next turn."""
+        before = len(self.done)
+        self.loop.turn()
+        return self.done[before:]
 
 
 def test_work_is_done_at_once_while_the_turn_has_room():
@@ -103,3 +114,63 @@ def test_work_that_fails_holds_up_nobody():
         workers.loop.turn()
     assert workers.done == ["a", "b", "c"]
     assert [line["event"] for line in lines] == ["connection_work_failed"]
+
+
+def test_those_who_send_little_come_before_those_who_send_much():
+    workers = Workers()
+    for number in range(10):
+        workers.do_later(f"much {number}", is_frequent=True)
+    workers.do_later("little")
+    assert workers.turn() == ["little", "much 0"]
+    assert workers.turn() == ["much 1", "much 2"]
+
+
+def test_those_who_send_much_have_a_place_in_some_turns_however_many_send_little():
+    workers = Workers(per_turn=1)
+    for number in range(100):
+        workers.do_later(f"little {number}")
+        workers.do_later(f"much {number}", is_frequent=True)
+    turns = [workers.turn() for _ in range(8 * TURNS_PER_FREQUENT)]
+    assert [len(names) for names in turns] == [1] * len(turns)
+    assert sum(names[0].startswith("much") for names in turns) == 8
+
+
+def test_those_who_send_much_leave_places_to_others_who_come_within_the_turn():
+    workers = Workers(per_turn=8)
+    for number in range(100):
+        workers.do_later(f"much {number}", is_frequent=True)
+    assert len(workers.turn()) == 6
+    assert not workers.do("much", is_frequent=True)
+    assert workers.do("little")
+    assert workers.do("little")
+    assert not workers.do("little")
+
+
+def test_work_that_takes_several_places_leaves_those_of_the_next_turns_empty():
+    workers = Workers(per_turn=8)
+    for number in range(100):
+        workers.do_later(str(number))
+    workers.charge(7 + 3)
+    assert [len(workers.turn()) for _ in range(3)] == [1, 5, 8]
+
+
+def test_places_are_left_empty_also_when_nothing_waits():
+    workers = Workers(per_turn=8)
+    workers.charge(7)
+    assert workers.do("a")
+    assert not workers.do("b")
+    workers.turn()
+    assert all(workers.do(str(number)) for number in range(8))
+
+
+def test_a_connection_is_frequent_after_some_turns_within_a_second():
+    recent = RecentTurns(10.0)
+    assert not any(recent.are_frequent(10.1) for _ in range(FREQUENT_PER_SECOND))
+    assert recent.are_frequent(10.9)
+    assert not recent.are_frequent(11.0)
+
+
+def test_a_newcomer_comes_after_those_who_are_there():
+    recent = RecentTurns(10.0, is_newcomer=True)
+    assert recent.are_frequent(10.5)
+    assert not recent.are_frequent(11.0)

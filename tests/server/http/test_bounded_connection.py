@@ -9,6 +9,7 @@ from structlog.testing import capture_logs
 
 from tests.server.http.http_connection import DEADLINE, GET, HttpConnection
 from zataku.realtime.sockets.protocol import PreparedFrameProtocol
+from zataku.realtime.sockets.turn_queue import FREQUENT_PER_SECOND
 from zataku.server.http.bounded_connection import FREE_CHUNKS, MAX_EVENTS_PER_TURN, MAX_HEADERS, MIN_CHUNK_BYTES
 from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, MAX_DISCARDED_BYTES, TimedHttpProtocol
 from zataku.server.process.open_connections import ConnectionLimits, OpenConnections
@@ -152,6 +153,41 @@ async def test_requests_of_a_crowd_are_spread_over_turns_of_the_loop(connection:
         await each.run()
         assert each.answers == [(200, 0)]
         assert not each.transport.is_paused
+
+
+async def test_a_page_comes_before_a_crowd_that_opens_sockets(connection: HttpConnection):
+    sockets = [HttpConnection(address=f"203.0.113.{number}", neighbour=connection) for number in range(20)]
+    connection.receive(GET)
+    for each in sockets:
+        each.receive(UPGRADE + b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+    page = HttpConnection(address="198.51.100.9", neighbour=connection)
+    page.receive(GET)
+    connection.loop.turn()
+    assert page.parsed
+    assert not any(each.parsed for each in sockets)
+    while connection.loop.turn():
+        await asyncio.sleep(0)
+    assert all(isinstance(each.transport.protocol, PreparedFrameProtocol) for each in sockets)
+    for each in (connection, page, *sockets):
+        await each.run()
+
+
+async def test_a_connection_with_many_requests_comes_after_others(connection: HttpConnection):
+    busy = HttpConnection(neighbour=connection)
+    for _ in range(FREQUENT_PER_SECOND):
+        busy.receive(GET)
+        await busy.run()
+    connection.receive(GET)
+    busy.receive(GET)
+    other = HttpConnection(neighbour=connection)
+    other.receive(GET)
+    before = busy.parsed
+    connection.loop.turn()
+    assert other.parsed
+    assert busy.parsed == before
+    for each in (connection, busy, other):
+        await each.run()
+    assert len(busy.answers) == FREQUENT_PER_SECOND + 1
 
 
 async def test_a_request_that_waits_for_its_turn_is_not_idle():

@@ -13,7 +13,7 @@ import uvicorn
 
 from tests.server.http.http_connection import DEADLINE, GET, no_limits
 from zataku.realtime.sockets.limits import SocketLimits
-from zataku.realtime.sockets.protocol import uvicorn_options
+from zataku.realtime.sockets.session import uvicorn_options
 from zataku.realtime.sockets.turn_queue import TurnQueue
 from zataku.server.http.asgi import Receive, Scope, Send, send_json
 from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, TimedHttpProtocol

@@ -43,11 +43,19 @@ class PhoneConnection:
             payloads = (payload for _, payload in frames_in(framed))
             self.replies += [msgspec.json.decode(payload) for payload in payloads if payload.startswith(REPLIES)]
 
+    has_backlog = False
+
     def pending_bytes(self) -> int:
         return 0
 
     def was_active(self) -> bool:
         return True
+
+    def charge_command(self) -> None:
+        pass
+
+    def pause(self, seconds: float) -> None:
+        raise AssertionError(f"Paused for {seconds} seconds.")
 
     def close(self, code: int, reason: str) -> None:
         raise AssertionError(f"Closed with {code}: {reason}")

@@ -6,10 +6,8 @@ A server's frames are not masked, so that a frame is made once and its bytes are
 from collections.abc import Callable
 from typing import Protocol, TypeAlias
 
-FrameCounter: TypeAlias = Callable[[bool], float]
-"""Counts a frame that is not a message: True for a control frame, False for a fragment. Returns the seconds until more
-of its connection is read.
-"""
+FrameCounter: TypeAlias = Callable[[bool], None]
+"""Counts a frame that is not a message: True for a control frame, False for a fragment."""
 
 _TEXT, _BINARY, _PING = 0x81, 0x82, 0x89  # the first bit says that the frame is a whole message
 _SHORT, _MEDIUM = 126, 1 << 16
@@ -22,6 +20,11 @@ class Connection(Protocol):
         """Send bytes that are frames already. After the end of the connection this does nothing."""
         ...
 
+    @property
+    def has_backlog(self) -> bool:
+        """True while bytes are buffered that have not been sent yet."""
+        ...
+
     def pending_bytes(self) -> int:
         """How many bytes are buffered and have not been sent yet."""
         ...
@@ -31,7 +34,15 @@ class Connection(Protocol):
         ...
 
     def set_frame_counter(self, count: FrameCounter) -> None:
-        """Set what is called for each control frame and fragment that arrives. It may close the connection."""
+        """Set what is called for each control frame and fragment that arrives. It may pause or close the connection."""
+        ...
+
+    def charge_command(self) -> None:
+        """Count the work of a command: less of other connections is read in the next turns of the loop."""
+        ...
+
+    def pause(self, seconds: float) -> None:
+        """Read nothing more for some seconds; several pauses follow each other."""
         ...
 
     def close(self, code: int, reason: str) -> None:

@@ -186,13 +186,17 @@ class FlushQueue:
         written = 0
         for socket in sockets:
             connection = socket.connection
-            pending = connection.pending_bytes()
-            socket.unsent_writes = socket.unsent_writes + 1 if pending else 0
-            if pending > allowed or socket.unsent_writes > max_writes:
-                slow.append(socket)
+            if connection.has_backlog:
+                socket.unsent_writes += 1
+                if connection.pending_bytes() > allowed or socket.unsent_writes > max_writes:
+                    slow.append(socket)
+                    continue
             else:
-                connection.write(framed)
-                written += 1
+                socket.unsent_writes = 0
+            # An attribute: called as a method, it would first be searched for in the classes, each time.
+            write = connection.write
+            write(framed)
+            written += 1
         self._counters.messages_out += messages * written
         self._counters.bytes_out += len(framed) * written
         for socket in slow:

@@ -2,6 +2,24 @@
 
 import msgspec
 
+MAX_FRAGMENTS = 1000
+"""How many fragments a message may come in."""
+COMMAND_PLACES = SOCKETS_PER_TURN = 8
+"""How many sockets are parsed, and ended, in one turn of the loop. A message takes about a hundred microseconds in all,
+and a command or a join as long as eight of them.
+"""
+PIECE_BYTES = 512
+"""What is parsed at a time: less than a hundred of the smallest frames."""
+MAX_FRAMES_PER_TURN = 64
+"""How many frames of a connection are parsed before others have their turn; one takes about ten microseconds, and of
+those that complete a message only one is handled in a turn.
+"""
+CLOSE_SECONDS = 2.0
+"""How long the answer to a close frame may take, and a client may read what was sent before."""
+MAX_CLOSING_FRAMES = 256
+MAX_CLOSING_BYTES = 128 * 1024
+"""How much is read after a close frame was sent, to find the answer behind what was in flight."""
+
 
 class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     """The limits of the sockets of a process."""

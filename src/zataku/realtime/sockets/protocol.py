@@ -16,27 +16,15 @@ from websockets.exceptions import InvalidState
 from websockets.frames import CTRL_OPCODES, Frame, Opcode
 from websockets.http11 import Request
 
+from zataku.realtime.sockets import limits
 from zataku.realtime.sockets.connection import FrameCounter
 from zataku.realtime.sockets.handshake import has_body, parse_request, refusal, refusal_code
 from zataku.realtime.sockets.kernel_buffer import MAX_KERNEL_BUFFER_BYTES, limit_kernel_buffer
-from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.receive_queue import ReceiveQueue
-from zataku.realtime.sockets.turn_queue import TurnQueue
+from zataku.realtime.sockets.turn_queue import RecentTurns, TurnQueue
+from zataku.text import is_utf8
 
 EXTENSION = "zataku.connection"
-MAX_FRAGMENTS = 1000
-"""How many fragments a message may come in."""
-PIECE_BYTES = 512
-"""What is parsed at a time: less than a hundred of the smallest frames."""
-SOCKETS_PER_TURN = 8
-"""How many sockets are parsed, and ended, in one turn of the loop; a message takes about a hundred microseconds."""
-MAX_FRAMES_PER_TURN = 64
-"""How many frames of a connection are parsed before others have their turn; one takes about ten microseconds."""
-CLOSE_SECONDS = 2.0
-"""How long the answer to a close frame may take, and a client may read what was sent before."""
-MAX_CLOSING_FRAMES = 256
-MAX_CLOSING_BYTES = 128 * 1024
-"""How much is read after a close frame was sent, to find the answer behind what was in flight."""
 _INVALID_DATA, _POLICY_VIOLATION = 1007, 1008
 
 log = structlog.get_logger(__name__)
@@ -46,9 +34,11 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
     """A connection that the application gets as `Connection` in `scope["extensions"][EXTENSION]`.
 
     `write` is the transport's own function: a broadcast calls it without anything in between. What arrives is parsed in
-    pieces, a bounded number of frames of a bounded number of sockets in each turn of the loop; reading pauses until all
+    pieces: in each turn of the loop a message or some other frames of each of a few sockets. Reading pauses until all
     of it is parsed, and until the application has taken the messages.
     """
+
+    __slots__ = ("has_backlog", "write")  # a broadcast reads these of every connection
 
     handshake_seconds: ClassVar[float] = 30.0
     """Seconds until a socket must be accepted or refused."""
@@ -63,9 +53,8 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
     _resuming: asyncio.TimerHandle | None = None
     _is_queued = False
     _unparsed = b""
-    _pause_seconds = 0.0
-    _closing_frames = 0
-    _closing_bytes = 0
+    _paused_until = 0.0
+    _closing_frames = _closing_bytes = 0
 
     def __init__(
         self,
@@ -77,12 +66,14 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         turns: TurnQueue,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
-        self._turns = turns
-        self.close_timeout = CLOSE_SECONDS
+        # A crowd that arrives waits for those who are here.
+        self._turns, self._recent_turns = turns, RecentTurns(self.loop.time(), is_newcomer=True)
+        self._parsed_frames: list[Frame] = []
+        self.close_timeout = limits.CLOSE_SECONDS
         self.queue = cast("asyncio.Queue[ASGIReceiveEvent]", ReceiveQueue())
         self._extensions: dict[str, object] = {}
         self._was_active = True
-        self.write, self.pending_bytes = _discard, _zero
+        self.write, self.pending_bytes, self.has_backlog = _discard, _zero, False
 
     def was_active(self) -> bool:
         """True when anything has arrived since the last call."""
@@ -92,6 +83,22 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
     def set_frame_counter(self, count: FrameCounter) -> None:
         """Call `count` for each control frame and fragment."""
         self._count_frame = count
+
+    def charge_command(self) -> None:
+        """Count the work of a command, for which others wait longer than for a message."""
+        self._turns.charge(limits.COMMAND_PLACES - 1)
+
+    def pause(self, seconds: float) -> None:
+        """Read nothing more for some seconds, after the pauses that have begun."""
+        self._paused_until = max(self._paused_until, self.loop.time()) + seconds
+        if self._resuming is None and not self.transport.is_closing():
+            self._pause_reading()
+            self._resume()
+
+    def _resume(self) -> None:
+        seconds = self._paused_until - self.loop.time()
+        self._resuming = self.loop.call_later(seconds, self._resume) if seconds > 0 else None
+        self._parse_soon()
 
     def close(self, code: int, reason: str) -> None:
         """Send a close frame and wait a moment for the answer, except that of a client that violates a limit."""
@@ -119,21 +126,20 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         super().connection_made(transport)
         stream = cast("Transport", transport)
         self.pending_bytes = stream.get_write_buffer_size
+        stream.set_write_buffer_limits(high=0)
         self._handshake_timer = self.loop.call_later(self.handshake_seconds, stream.abort)
         limit_kernel_buffer(stream)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection has ended."""
-        self.write, self.pending_bytes = _discard, _zero
-        self._unparsed, self._count_frame = b"", None
+        self.write, self.pending_bytes, self.has_backlog = _discard, _zero, False
+        self._unparsed, self._parsed_frames, self._count_frame = b"", [], None
         self._stop_handshake_timer()
         if self._resuming is not None:
             self._resuming.cancel()
             self._resuming = None
-        if self._turns.take_place(self.loop):
-            self._end_session(exc)
-        else:
-            self._turns.do_later(self.loop, self._address, partial(self._end_session, exc))
+        # Nobody waits for it.
+        self._turns.do(self.loop, self._address, partial(self._end_session, exc), is_frequent=True)
 
     def _end_session(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -153,6 +159,16 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         if self._resuming is None and not self._is_queued:
             self._is_queued = True
             self._parse_in_turn()
+
+    def pause_writing(self) -> None:
+        """The kernel has not taken all that was written."""
+        super().pause_writing()
+        self.has_backlog = True
+
+    def resume_writing(self) -> None:
+        """The kernel has taken all that was written."""
+        super().resume_writing()
+        self.has_backlog = False
 
     # The handshake
 
@@ -200,55 +216,58 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
     # Frames
 
     def _parse(self) -> None:
-        """Parse as many frames as one turn of the loop may take, and continue in the next one."""
-        self._is_queued, self._resuming, self._pause_seconds = False, None, 0.0
-        data, position, frames = self._unparsed, 0, 0
-        while position < len(data) and frames < MAX_FRAMES_PER_TURN and self._may_parse():
-            piece = data[position : position + PIECE_BYTES]
-            position += len(piece)
-            frames += self._parse_piece(piece)
+        """Handle a message, or as many other frames as one turn of the loop may take, and continue in the next one."""
+        self._is_queued = False
+        data, position, left = self._unparsed, 0, limits.MAX_FRAMES_PER_TURN
+        while left and self._may_parse() and (self._parsed_frames or position < len(data)):
+            if self._parsed_frames:
+                self._handle_frame(self._parsed_frames.pop())
+                left -= 1
+            else:
+                piece = data[position : position + limits.PIECE_BYTES]
+                position += len(piece)
+                self._parse_piece(piece)
         self._unparsed = data[position:]
+        if self.transport.is_closing() or self._has_stopped_reading():
+            self._unparsed, self._parsed_frames = b"", []
+        self._continue()
+
+    def _continue(self) -> None:
+        """Go on reading, or parse the rest in the next turn, unless the application or a pause comes first."""
         if self.transport.is_closing():
-            self._unparsed = b""
-        elif self._has_stopped_reading():
-            self._unparsed = b""
+            return
+        if not self._may_parse():
             self._pause_reading()
-        elif self._unparsed or not self._may_parse():
+        elif self._unparsed or self._parsed_frames:
             self._pause_reading()
-            if self._pause_seconds:
-                self._resuming = self.loop.call_later(self._pause_seconds, self._parse)
-            elif self._may_parse():
-                self._parse_soon()
+            self._parse_soon()
         elif self.read_paused:
             self.read_paused = False
             self.transport.resume_reading()
 
-    def _parse_piece(self, piece: bytes) -> int:
-        """Parse some bytes and handle the frames that they complete. Returns how many."""
+    def _parse_piece(self, piece: bytes) -> None:
+        """Parse some bytes into frames, of which the first is the last of the list."""
         self.conn.receive_data(piece)
         if self.conn.parser_exc is not None and not self.close_sent:
             self.handle_parser_exception()
-            return 1
-        frames = self.conn.events_received()
-        for frame in frames:
-            self._handle_frame(cast("Frame", frame))
+            return
+        self._parsed_frames = cast("list[Frame]", self.conn.events_received()[::-1])
         if self.close_sent:
-            self._closing_frames += len(frames)
+            self._closing_frames += len(self._parsed_frames)
             self._closing_bytes += len(piece)
             self.conn.data_to_send()
-        return len(frames)
 
     def _may_parse(self) -> bool:
-        """False until the socket is accepted, in a pause, and while the application has not taken the last messages."""
+        """False until the socket is accepted, in a pause, and while the application has not taken the last message."""
         if self.transport.is_closing():
             return False
         if self.close_sent:
             return not self._has_stopped_reading()
-        return self.handshake_complete and self.queue.empty() and not self._pause_seconds
+        return self.handshake_complete and self.queue.empty() and self._resuming is None
 
     def _has_stopped_reading(self) -> bool:
         """True when the answer to a close frame is not among the next frames."""
-        return self._closing_frames > MAX_CLOSING_FRAMES or self._closing_bytes > MAX_CLOSING_BYTES
+        return self._closing_frames > limits.MAX_CLOSING_FRAMES or self._closing_bytes > limits.MAX_CLOSING_BYTES
 
     @property
     def _address(self) -> str:
@@ -261,21 +280,22 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
 
     def _parse_in_turn(self) -> None:
         """Parse now when this turn of the loop has room, otherwise in a later one."""
-        if self._turns.take_place(self.loop):
+        is_frequent = self._recent_turns.are_frequent(self.loop.time())
+        if self._turns.take_place(self.loop, is_frequent=is_frequent):
             self._parse()
         else:
             self._pause_reading()
-            self._turns.do_later(self.loop, self._address, self._parse)
+            self._turns.do_later(self.loop, self._address, self._parse, is_frequent=is_frequent)
 
     def _pause_reading(self) -> None:
-        if not self.read_paused:
+        if not self.read_paused and not self.transport.is_closing():
             self.read_paused = True
             self.transport.pause_reading()
 
     def _handle_frame(self, frame: Frame) -> None:
         is_control = frame.opcode in CTRL_OPCODES
         if self._count_frame is not None and (is_control or frame.opcode is Opcode.CONT or not frame.fin):
-            self._pause_seconds += self._count_frame(is_control)
+            self._count_frame(is_control)
         if self.close_sent and frame.opcode is not Opcode.CLOSE:
             return
         match frame.opcode:
@@ -287,10 +307,10 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
                 self.handle_cont(frame)
             case Opcode.PING:
                 self.handle_ping()
-            case Opcode.PONG:
-                pass
             case Opcode.CLOSE:
                 self.handle_close(frame)
+            case Opcode.PONG:
+                pass
 
     async def receive(self) -> ASGIReceiveEvent:
         """The next message. When there is none left, parsing continues in the next turn of the loop."""
@@ -301,7 +321,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
 
     def send_receive_event_to_app(self) -> None:
         """A message is complete. Text that is not UTF-8 ends the connection, without a line in the log."""
-        if self.curr_msg_data_type == "text" and not _is_text(self.frames):
+        if self.curr_msg_data_type == "text" and not is_utf8(b"".join(self.frames)):
             self._fail(_INVALID_DATA)
             return
         super().send_receive_event_to_app()
@@ -314,7 +334,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
 
     def handle_cont(self, event: Frame) -> None:
         """A fragment of a message. Empty ones add nothing to its size, so they are counted."""
-        if len(self.frames) >= MAX_FRAGMENTS:
+        if len(self.frames) >= limits.MAX_FRAGMENTS:
             self._fail(_POLICY_VIOLATION)
             return
         super().handle_cont(event)
@@ -341,9 +361,10 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         self._end_writing()
 
     def shutdown(self) -> None:
-        """The server stops."""
+        """The server stops. A connection that has just been lost may still wait for its end."""
         self.write = _discard
-        super().shutdown()
+        if not self.transport.is_closing():
+            super().shutdown()
         self._abort_later()
 
     def on_task_complete(self, task: asyncio.Task[None]) -> None:
@@ -369,25 +390,6 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         if self._handshake_timer is not None:
             self._handshake_timer.cancel()
             self._handshake_timer = None
-
-
-def uvicorn_options(limits: SocketLimits) -> dict[str, Any]:
-    """The options of uvicorn for sockets; the heartbeat is ours, and small messages are not compressed."""
-    return {
-        "ws": partial(PreparedFrameProtocol, turns=TurnQueue(SOCKETS_PER_TURN)),
-        "ws_max_size": max(limits.max_text_bytes, limits.max_binary_bytes + 2),
-        "ws_per_message_deflate": False,
-        "ws_ping_interval": None,
-        "ws_ping_timeout": None,
-    }
-
-
-def _is_text(fragments: list[bytes]) -> bool:
-    try:
-        b"".join(fragments).decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _discard(_framed: bytes) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 import msgspec
@@ -33,9 +34,11 @@ from zataku.realtime.messages import (
 from zataku.realtime.sockets.connection import Connection, text_frame
 from zataku.realtime.sockets.handler import SocketHandler
 from zataku.realtime.sockets.hub import Hub
-from zataku.realtime.sockets.protocol import EXTENSION
+from zataku.realtime.sockets.limits import SOCKETS_PER_TURN, SocketLimits
+from zataku.realtime.sockets.protocol import EXTENSION, PreparedFrameProtocol
 from zataku.realtime.sockets.slow_readers import CHECK_SECONDS
 from zataku.realtime.sockets.socket import Socket
+from zataku.realtime.sockets.turn_queue import TurnQueue
 from zataku.token_buckets import TokenBucket
 
 Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -92,6 +95,17 @@ class Endpoint:
                 self._hub.forget(socket)
 
 
+def uvicorn_options(limits: SocketLimits) -> dict[str, Any]:
+    """The options of uvicorn for sockets; the heartbeat is ours, and small messages are not compressed."""
+    return {
+        "ws": partial(PreparedFrameProtocol, turns=TurnQueue(SOCKETS_PER_TURN)),
+        "ws_max_size": max(limits.max_text_bytes, limits.max_binary_bytes + 2),
+        "ws_per_message_deflate": False,
+        "ws_ping_interval": None,
+        "ws_ping_timeout": None,
+    }
+
+
 class SocketSession:
     """The messages of one socket.
 
@@ -99,7 +113,7 @@ class SocketSession:
     joined or left waits until that is done.
     """
 
-    __slots__ = ("_handler", "_hub", "_pause_seconds", "_running", "_socket", "_transitions")
+    __slots__ = ("_handler", "_hub", "_running", "_socket", "_transitions")
 
     def __init__(self, hub: Hub, handler: SocketHandler, socket: Socket) -> None:
         self._hub, self._handler, self._socket = hub, handler, socket
@@ -107,7 +121,6 @@ class SocketSession:
         # command, which continues when the socket ends.
         self._running: dict[asyncio.Task[None], bool] | None = None
         self._transitions: dict[str, asyncio.Task[None]] | None = None
-        self._pause_seconds = 0.0
 
     async def run(self, receive: Receive) -> None:
         """Welcome the client and handle its messages until it disconnects."""
@@ -117,9 +130,6 @@ class SocketSession:
             # A client that does not read its replies gets no more of them: its messages wait in the network.
             while socket.is_behind(hub.limits) and not socket.is_closed:
                 await hub.clock.sleep(CHECK_SECONDS)
-            if self._pause_seconds:
-                pause, self._pause_seconds = self._pause_seconds, 0.0
-                await hub.clock.sleep(pause)
             event = await receive()
             if event["type"] == "websocket.disconnect":
                 return
@@ -177,14 +187,11 @@ class SocketSession:
             return
         await self._handle_now(topic, lambda: self._handler.handle_binary(socket, topic, payload[2:]))
 
-    def count_frame(self, is_control: bool) -> float:
-        """Count a control frame as a command and a fragment as a transient command; too many close the socket.
-
-        Returns the seconds until more is read of the socket, when its address sends too many.
-        """
+    def count_frame(self, is_control: bool) -> None:
+        """Count a control frame as a command and a fragment as a transient command; too many close the socket."""
         # Not as commands of the address: the heartbeats of a hall alone are many.
         self._spend(self._socket.command_bucket if is_control else self._socket.transient_bucket)
-        return self._count_excess()
+        self._count_excess()
 
     async def cancel(self) -> list[asyncio.Task[None]]:
         """Cancel joins and leaves: the socket has ended. Returns the commands that are still running."""
@@ -255,6 +262,7 @@ class SocketSession:
         self, work: Coroutine[None, None, None], transition: str | None = None, is_command: bool = False
     ) -> None:
         """Start a task beside the reading, which waits while too many are running."""
+        self._socket.connection.charge_command()
         running = self._running = self._running or {}
         task = asyncio.get_running_loop().create_task(work)
         running[task] = is_command
@@ -292,13 +300,13 @@ class SocketSession:
         """
         wait = self._spend(own, tokens)
         if wait:
-            self._pause_seconds += self._count_excess()
+            self._count_excess()
             return RateLimited("Too many messages. Wait a moment.", retry_after=round(wait, 3))
         wait = of_address.take(self._hub.clock.now(), tokens)
         if not wait:
             return None
         self._hub.counters.refused += 1
-        self._pause_seconds += self._count_excess()
+        self._count_excess()
         # Many wait for the same tokens.
         retry_after = round(max(wait, ADDRESS_RETRY_SECONDS), 3)
         return RateLimited("Too many messages come from your network. Wait a moment.", retry_after=retry_after)
@@ -312,10 +320,10 @@ class SocketSession:
             self._hub.close(self._socket, _POLICY_VIOLATION, "Too many messages.")
         return wait
 
-    def _count_excess(self) -> float:
-        """The seconds until more is read of this socket, after something that its address may send only so often."""
-        wait = self._socket.address_usage.excess_bucket.take(self._hub.clock.now())
-        return self._hub.limits.excess_pause_seconds if wait else 0.0
+    def _count_excess(self) -> None:
+        """Count something that an address may send only so often; beyond that, its sockets are read more slowly."""
+        if self._socket.address_usage.excess_bucket.take(self._hub.clock.now()):
+            self._socket.connection.pause(self._hub.limits.excess_pause_seconds)
 
     def _refuse_invalid(self, error: RequestError) -> None:
         """Answer an invalid message, which costs more than a valid one."""

@@ -17,7 +17,7 @@ from uvicorn.server import ServerState
 from zataku.errors import Problem
 from zataku.realtime.sockets.kernel_buffer import limit_kernel_buffer, unacknowledged_bytes
 from zataku.realtime.sockets.protocol import PreparedFrameProtocol
-from zataku.realtime.sockets.turn_queue import TurnQueue
+from zataku.realtime.sockets.turn_queue import RecentTurns, TurnQueue
 from zataku.server.http.bounded_connection import BoundedConnection
 from zataku.server.http.startup_gate import HEADERS_TOO_LARGE, MAX_HEADER_BYTES
 from zataku.server.process.open_connections import OpenConnections
@@ -26,6 +26,8 @@ log = structlog.stdlib.get_logger("zataku.access")
 
 CONNECTIONS_PER_TURN = 1
 """How many connections are parsed in one turn of the loop: the handling of a request takes about a millisecond."""
+UPGRADE_SEARCH_BYTES = 2048
+"""How much of what has arrived is searched for the header that asks for a socket."""
 MAX_DISCARDED_BYTES = 1024 * 1024
 """How much of a request is read after its response, so that a client that is still sending reads the response."""
 _TOO_MANY_CONNECTIONS = Problem("unavailable", "Too many connections are open. Close some, or try again in a moment.")
@@ -85,7 +87,7 @@ class TimedHttpProtocol(H11Protocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self._open_connections = open_connections
-        self._turns = turns
+        self._turns, self._recent_turns = turns, RecentTurns(self.loop.time())
         self.conn = BoundedConnection(config.h11_max_incomplete_event_size or MAX_HEADER_BYTES)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
@@ -124,13 +126,14 @@ class TimedHttpProtocol(H11Protocol):
                 self._parse_in_turn()
 
     def _parse_in_turn(self) -> None:
-        if self._turns.take_place(self.loop):
+        is_frequent = self._is_frequent()
+        if self._turns.take_place(self.loop, is_frequent=is_frequent):
             self._parse()
         else:
             # It has a request, which waits for its turn.
             self._open_connections.set_busy(self.transport)
             self.transport.pause_reading()
-            self._parse_soon()
+            self._queue_parse(is_frequent)
 
     def _parse_queued(self) -> None:
         self._is_queued = False
@@ -139,7 +142,6 @@ class TimedHttpProtocol(H11Protocol):
 
     def _parse(self) -> None:
         """Parse as much as one turn of the loop may take, and continue in the next one."""
-        self._resuming = None
         was_turn_over = self.conn.is_turn_over
         self.conn.start_turn()
         if was_turn_over:
@@ -188,8 +190,17 @@ class TimedHttpProtocol(H11Protocol):
 
     def _parse_soon(self) -> None:
         if self._resuming is None and not self._is_queued:
-            self._is_queued = True
-            self._turns.do_later(self.loop, self._address, self._parse_queued)
+            self._queue_parse(self._is_frequent())
+
+    def _is_frequent(self) -> bool:
+        """True when others come first: whoever sends few requests, and reads a page rather than opens a socket."""
+        # The queue only orders by it, so that neither a header in two parts nor one that lies does any harm.
+        is_upgrade = b"upgrade: websocket" in self._unparsed[:UPGRADE_SEARCH_BYTES].lower()
+        return self._recent_turns.are_frequent(self.loop.time()) or is_upgrade
+
+    def _queue_parse(self, is_frequent: bool) -> None:
+        self._is_queued = True
+        self._turns.do_later(self.loop, self._address, self._parse_queued, is_frequent=is_frequent)
 
     def _resume_reading(self) -> None:
         if not self._is_over():
@@ -266,7 +277,12 @@ class TimedHttpProtocol(H11Protocol):
     def _parse_later(self, seconds: float) -> None:
         if self._resuming is not None:
             self._resuming.cancel()
-        self._resuming = self.loop.call_later(seconds, self._parse)
+        self._resuming = self.loop.call_later(seconds, self._resume)
+
+    def _resume(self) -> None:
+        self._resuming = None
+        if not self._is_queued:
+            self._parse_in_turn()
 
     def shutdown(self) -> None:
         """The server stops."""

@@ -46,7 +46,7 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
     )
     # Imported after logging is configured, since some modules cache the logger that they find.
     from zataku.realtime.sockets.limits import SocketLimits
-    from zataku.realtime.sockets.protocol import uvicorn_options
+    from zataku.realtime.sockets.session import uvicorn_options
     from zataku.realtime.sockets.turn_queue import TurnQueue
     from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, TimedHttpProtocol
     from zataku.table.lint import lint_disabled
