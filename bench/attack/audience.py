@@ -1,6 +1,7 @@
 """The well-behaved audience: people in one room who comment at a steady rate, and newcomers, all of them measured."""
 
 import math
+import sys
 import time
 from collections.abc import Callable
 from time import perf_counter
@@ -17,6 +18,7 @@ RATE = 20
 DRAIN_SECONDS = 20.0
 _POLL_SECONDS = 0.001
 _MEMORY_SECONDS = 0.25
+_SWITCH_SECONDS = 0.0005
 
 
 class Phase(msgspec.Struct, kw_only=True):
@@ -46,6 +48,8 @@ class MeasuredAudience:
         self._server, self._size = server, size
         self._audience: Audience | None = None
         self._numbers = 0
+        # The thread of the newcomers must not wait for this one, as people do not wait for each other's phones.
+        sys.setswitchinterval(_SWITCH_SECONDS)
         self._newcomers = Newcomers(server)
         self._newcomers.start()
 
