@@ -23,6 +23,11 @@ def written(connections: list[MemoryConnection]) -> int:
     return sum(len(connection.writes) for connection in connections)
 
 
+async def take_turns(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
 @asynccontextmanager
 async def largest_write_of_a_turn(room: list[MemoryConnection]) -> AsyncGenerator[list[int]]:
     """Filled at the end with the most sockets written in one turn, when every socket has one more write."""
@@ -65,6 +70,42 @@ async def test_broadcasts_to_many_rooms_share_the_slice_of_a_turn():
     assert progress == [10, 20, 20]
 
 
+async def test_a_conversation_does_not_wait_for_a_flush_while_another_room_is_written():
+    hub, clock = make_hub(LIMITS)
+    crowd, (few,) = open_room(hub, 500), open_room(hub, 1, "live/2")
+    for number in range(2):
+        hub.broadcast("live/2", b"%d" % number)
+    await clock.advance(LIMITS.min_flush_seconds)  # the second waited alone
+    hub.broadcast("live/1", b"crowd")
+    await clock.advance(LIMITS.min_flush_seconds / 4)
+    hub.broadcast("live/2", b"2")
+    assert written(crowd) < 500
+    await take_turns(100)
+    assert few.payloads == [b"0", b"1", b"2"]
+    assert written(crowd) == 500
+
+
+async def test_a_conversation_in_a_large_room_waits_for_the_flush_while_the_room_is_written():
+    hub, clock = make_hub(LIMITS)
+    room = open_room(hub, 500)
+    for number in range(2):
+        hub.broadcast("live/1", b"%d" % number)
+    await take_turns(100)
+    await clock.advance(LIMITS.max_flush_seconds)
+    await take_turns(100)
+    await clock.advance(LIMITS.max_flush_seconds)
+    assert written(room) == 2 * 500
+    hub.broadcast("live/1", b"2")
+    await clock.advance(LIMITS.max_flush_seconds / 8)
+    assert written(room) < 3 * 500
+    hub.broadcast("live/1", b"3")
+    await take_turns(100)
+    assert written(room) == 3 * 500
+    await clock.advance(LIMITS.max_flush_seconds)
+    await take_turns(100)
+    assert written(room) == 4 * 500
+
+
 async def test_a_flush_writes_a_slice_in_each_turn():
     hub, clock = make_hub(LIMITS)
     room = open_room(hub, 35)
@@ -73,7 +114,7 @@ async def test_a_flush_writes_a_slice_in_each_turn():
     for _ in range(3):
         await asyncio.sleep(0)
     async with largest_write_of_a_turn(room) as largest:
-        await clock.advance(LIMITS.flush_seconds)
+        await clock.advance(LIMITS.max_flush_seconds)
     assert largest == [10]
     assert all(connection.payloads == [b"0", b"1", b"2"] for connection in room)
 
@@ -85,7 +126,7 @@ async def test_a_reply_does_not_overtake_a_broadcast_that_has_not_reached_its_so
     hub.broadcast("live/1", b"1")
     hub.send(last, EventsMissed(to="x"))
     assert connection.payloads == []
-    await clock.advance(LIMITS.flush_seconds)
+    await clock.advance(LIMITS.max_flush_seconds)
     assert [payload[:4] for payload in connection.payloads] == [b"1", b'{"t"']
     assert written(room) == 20
 
@@ -96,7 +137,7 @@ async def test_a_socket_that_ends_during_a_delivery_gets_no_more():
     last, connection = open_socket(hub, "live/1", name="last")
     hub.broadcast("live/1", b"1")
     hub.close(last, 1000, "")
-    await clock.advance(LIMITS.flush_seconds)
+    await clock.advance(LIMITS.max_flush_seconds)
     assert (connection.writes, connection.writes_after_close) == ([], 0)
 
 

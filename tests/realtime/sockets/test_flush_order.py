@@ -66,7 +66,7 @@ class Model:
             case "turn", _, _:
                 await asyncio.sleep(0)
             case "wait", _, _:
-                await self.clock.advance(SocketLimits().flush_seconds / 3)
+                await self.clock.advance(SocketLimits().min_flush_seconds / 3)
             case _:
                 pass
 

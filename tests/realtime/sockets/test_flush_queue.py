@@ -11,7 +11,7 @@ from zataku.platform.limits import AccountId
 from zataku.realtime.messages import EventsMissed
 from zataku.realtime.sockets.limits import SocketLimits
 
-TICK = SocketLimits().flush_seconds
+TICK = SocketLimits().min_flush_seconds
 
 
 async def test_the_first_message_to_a_quiet_topic_goes_out_at_once():
@@ -26,9 +26,9 @@ async def test_later_messages_of_a_tick_go_out_in_one_write_at_its_end():
     connections = [open_socket(hub, "live/1")[1] for _ in range(3)]
     for number in range(20):
         hub.broadcast("live/1", b"%d" % number)
-    await clock.advance(TICK * 0.9)
+    await clock.advance(TICK / 2)
     assert [len(connection.writes) for connection in connections] == [1, 1, 1]
-    await clock.advance(TICK * 0.1)
+    await clock.advance(TICK / 2)
     assert [len(connection.writes) for connection in connections] == [2, 2, 2]
     assert all(connection.payloads == [b"%d" % number for number in range(20)] for connection in connections)
     # Every socket gets the very same bytes object.
@@ -44,6 +44,30 @@ async def test_a_busy_topic_gets_one_write_per_tick():
         await clock.advance(TICK)
     assert len(connection.payloads) == 40
     assert len(connection.writes) == 11
+
+
+@pytest.mark.parametrize(("members", "seconds"), [(1, 0.005), (500, 0.01), (1500, 0.03), (5000, 0.04)])
+async def test_a_larger_topic_has_a_longer_tick(members: int, seconds: float):
+    limits = SocketLimits(max_sockets_per_account=members, max_sockets_per_address=members, sockets_per_turn=members)
+    hub, clock = make_hub(limits)
+    connections = [open_socket(hub, "live/1")[1] for _ in range(members)]
+    hub.broadcast("live/1", b"1")
+    hub.broadcast("live/1", b"2")
+    await clock.advance(seconds * 0.99)
+    assert len(connections[0].writes) == 1
+    await clock.advance(seconds * 0.02)
+    assert len(connections[0].writes) == 2
+
+
+async def test_a_tick_is_as_long_as_all_topics_that_are_busy_in_it_need():
+    hub, clock = make_hub(SocketLimits(max_sockets_per_account=1000, sockets_per_turn=1000))
+    connections = [open_socket(hub, f"live/{number % 10}")[1] for number in range(1000)]
+    for number in range(20):
+        hub.broadcast(f"live/{number % 10}", b"x")
+    await clock.advance(0.019)
+    assert {len(connection.writes) for connection in connections} == {1}
+    await clock.advance(0.002)
+    assert {len(connection.writes) for connection in connections} == {2}
 
 
 async def test_a_topic_is_quiet_again_after_a_tick_without_a_message():

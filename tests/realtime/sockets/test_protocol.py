@@ -130,7 +130,7 @@ async def test_a_connection_has_a_backlog_until_its_client_has_read(server: Sock
 
 
 async def test_a_client_that_closes_and_never_reads_is_aborted():
-    async with run_server(SocketLimits(max_backlog_bytes=4 * 1024 * 1024, flush_seconds=0)) as server:
+    async with run_server(SocketLimits(max_backlog_bytes=4 * 1024 * 1024, max_flush_seconds=0)) as server:
         _, writer = await open_connection(server)
         writer.transport.pause_reading()  # type: ignore[attr-defined]
         writer.write(JOIN)

@@ -21,7 +21,7 @@ from zataku.realtime.sockets.socket import Socket
 
 async def test_a_thousand_messages_reach_every_client_in_order():
     async with (
-        run_server(SocketLimits(flush_seconds=0.005)) as server,
+        run_server(SocketLimits(max_flush_seconds=0.005)) as server,
         server.client("live/1") as one,
         server.client("live/1") as two,
     ):

@@ -120,7 +120,7 @@ async def test_a_client_that_sends_commands_and_reads_no_reply_is_closed():
 
 
 async def test_many_small_messages_make_a_slow_reader_before_they_are_many_bytes():
-    hub, clock = make_hub(SocketLimits(max_backlog_writes=20, heartbeat_seconds=3600, flush_seconds=0.04))
+    hub, clock = make_hub(SocketLimits(max_backlog_writes=20, heartbeat_seconds=3600))
     fast, slow = open_socket(hub, "live/1"), open_socket(hub, "live/1")
     caught_up: list[Socket] = []
 
@@ -190,7 +190,7 @@ async def test_a_slow_reader_whose_catch_up_fails_is_closed():
 
 
 async def test_a_client_that_does_not_read_has_a_bounded_backlog_and_then_catches_up():
-    async with run_server(SocketLimits(max_backlog_bytes=256 * 1024, flush_seconds=0)) as server:
+    async with run_server(SocketLimits(max_backlog_bytes=256 * 1024, max_flush_seconds=0)) as server:
         # A small window, so that not everything fits into the network.
         small_window = socket.socket()
         small_window.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 128 * 1024)

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import structlog
 
 from zataku.realtime.sockets.socket import Socket
+from zataku.realtime.sockets.subscribers import Subscribers
 
 WriteSockets: TypeAlias = Callable[[Sequence[Socket]], None]
 """Writes what a delivery holds to some of its sockets."""
@@ -16,14 +17,17 @@ log = structlog.get_logger(__name__)
 
 
 class _Delivery:
-    __slots__ = ("position", "sockets", "write")
+    __slots__ = ("position", "sockets", "subscribers", "write")
 
-    def __init__(self, sockets: Sequence[Socket], write: WriteSockets) -> None:
-        self.sockets, self.write, self.position = sockets, write, 0
+    def __init__(self, sockets: Sequence[Socket], write: WriteSockets, subscribers: Subscribers | None) -> None:
+        self.sockets, self.write, self.subscribers, self.position = sockets, write, subscribers, 0
 
 
 class Deliveries:
-    """Deliveries in progress, written in the order in which they began. `Socket.undelivered` counts them."""
+    """Deliveries in progress, written in the order in which they began.
+
+    `Socket.undelivered` and `Subscribers.undelivered` count them.
+    """
 
     def __init__(self, sockets_per_turn: int) -> None:
         self._sockets_per_turn = self._left_in_turn = sockets_per_turn
@@ -34,12 +38,16 @@ class Deliveries:
     def __bool__(self) -> bool:
         return bool(self._pending)
 
-    def admit(self, sockets: Sequence[Socket], write: WriteSockets) -> Sequence[Socket]:
+    def admit(
+        self, sockets: Sequence[Socket], write: WriteSockets, subscribers: Subscribers | None = None
+    ) -> Sequence[Socket]:
         """The first sockets, which the caller writes to at once; `write` is called for the rest in later turns."""
         admitted = 0 if self._pending else min(len(sockets), self._left_in_turn)
         self._left_in_turn -= admitted
         if admitted < len(sockets):
-            self._pending.append(_Delivery(sockets[admitted:], write))
+            self._pending.append(_Delivery(sockets[admitted:], write, subscribers))
+            if subscribers is not None:
+                subscribers.undelivered += 1
             for socket in sockets[admitted:]:
                 socket.undelivered += 1
         if self._next_turn is None:
@@ -85,6 +93,8 @@ class Deliveries:
                 log.exception("socket_write_failed")
             if delivery.position == len(delivery.sockets):
                 self._pending.popleft()
+                if delivery.subscribers is not None:
+                    delivery.subscribers.undelivered -= 1
         if not self._pending and self._finished is not None:
             if not self._finished.done():
                 self._finished.set_result(None)

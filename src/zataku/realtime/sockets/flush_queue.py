@@ -53,6 +53,7 @@ class FlushQueue:
         self._busy: list[Subscribers] = []
         self._queued_sockets: dict[Socket, None] = {}
         self._deliveries = Deliveries(limits.sockets_per_turn)
+        self._tick_seconds = limits.min_flush_seconds
         self._task: asyncio.Task[None] | None = None
 
     def send(self, socket: Socket, message: ServerMessage) -> None:
@@ -174,7 +175,10 @@ class FlushQueue:
             self._write(socket, own[socket])
 
     def _deliver(self, subscribers: Subscribers, framed: bytes, messages: int, sockets: Sequence[Socket]) -> None:
-        first = self._deliveries.admit(sockets, lambda part: self._write_same(subscribers, framed, messages, part))
+        def write(part: Sequence[Socket]) -> None:
+            self._write_same(subscribers, framed, messages, part)
+
+        first = self._deliveries.admit(sockets, write, subscribers)
         self._write_same(subscribers, framed, messages, first)
 
     def _write_same(self, subscribers: Subscribers, framed: bytes, messages: int, sockets: Iterable[Socket]) -> None:
@@ -248,8 +252,8 @@ class FlushQueue:
         """True when a message waits for the flush; else it goes out now, and a tick begins."""
         now = self._clock.now()
         if subscribers.is_busy:
-            is_close = now - subscribers.written_at < self._limits.flush_seconds / MIN_GAP_FRACTION
-            if subscribers.queued_count or not subscribers.immediate_credit or is_close or self._deliveries:
+            is_close = now - subscribers.written_at < self._tick_seconds / MIN_GAP_FRACTION
+            if subscribers.queued_count or not subscribers.immediate_credit or is_close or subscribers.undelivered:
                 subscribers.queued_count += 1
                 return True
             subscribers.immediate_credit -= 1
@@ -274,10 +278,17 @@ class FlushQueue:
         self._busy = queued
         return queued
 
+    def _next_tick_seconds(self) -> float:
+        """The length of a tick, in proportion to the writes that its flush may need."""
+        limits, sockets = self._limits, sum([len(subscribers.members) for subscribers in self._busy])
+        seconds = max(limits.min_flush_seconds, sockets * limits.flush_seconds_per_socket)
+        return min(seconds, limits.max_flush_seconds)
+
     async def _run(self) -> None:
         try:
             while self._busy or self._queued_sockets or self._deliveries:
-                await self._clock.sleep(self._limits.flush_seconds)
+                self._tick_seconds = self._next_tick_seconds()
+                await self._clock.sleep(self._tick_seconds)
                 await self._deliveries.wait_until_finished()
                 try:
                     self._start_flush()

@@ -62,8 +62,11 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     """What may be buffered with the replies to messages that were running already; beyond it, the socket is closed."""
     stuck_seconds: float = 60
     """A slow reader that reads nothing for so long is closed."""
-    flush_seconds: float = 0.04
+    min_flush_seconds: float = 0.005
+    max_flush_seconds: float = 0.04
     """Messages to a busy topic within this time go out in one write."""
+    flush_seconds_per_socket: float = 0.00002
+    """Twice what a write takes, so that flushes leave two thirds of the event loop to others: small rooms wait less."""
     sockets_per_turn: int = 250
     """Sockets written in one turn of the event loop. The kernel takes about ten microseconds for each."""
     heartbeat_seconds: float = 4

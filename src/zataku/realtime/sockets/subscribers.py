@@ -15,7 +15,7 @@ class Subscribers:
     `is_busy`, broadcast frames are `queued` with their global sequence numbers; frames for some members only are queued
     at their sockets; `queued_count` counts both. `joined_at` is where a member that joined during the tick starts in
     the queue. `immediate_credit` is how many messages need not wait for the flush, `written_at` when the last one went
-    out.
+    out, `undelivered` how many deliveries to it have not reached all of their members.
     """
 
     __slots__ = (
@@ -28,6 +28,7 @@ class Subscribers:
         "queued",
         "queued_count",
         "topic",
+        "undelivered",
         "written_at",
     )
 
@@ -40,6 +41,7 @@ class Subscribers:
         self.queued_count = 0
         self.immediate_credit = 0
         self.written_at = 0.0
+        self.undelivered = 0
         self.joined_at: dict[Socket, int] = {}
 
     @property
