@@ -166,17 +166,3 @@ async def test_a_connection_that_fails_does_not_hold_up_the_others(monkeypatch: 
             await asyncio.sleep(0)
     assert [connection.payloads for connection in room[20:]] == [[b"1"]] * 15
     assert [entry["event"] for entry in logs] == ["socket_write_failed"]
-
-
-async def test_a_heartbeat_writes_a_slice_in_each_turn():
-    hub, clock = make_hub(LIMITS)
-    room = open_room(hub, 35)
-
-    async def catch_up(_socket: object, _topic: str) -> None:
-        raise AssertionError
-
-    await hub.start(catch_up)
-    async with largest_write_of_a_turn(room) as largest:
-        await clock.advance(LIMITS.heartbeat_seconds)
-    assert largest == [10]
-    await hub.stop()

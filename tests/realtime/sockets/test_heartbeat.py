@@ -6,6 +6,7 @@ from websockets.frames import Opcode
 from tests.realtime.sockets.memory_connection import YieldingClock, frames_in, make_hub, open_socket
 from tests.realtime.sockets.socket_server import close_code, receive, run_server
 from zataku.realtime.messages import HeartbeatMessage
+from zataku.realtime.sockets.heartbeat import SOCKETS_AT_ONCE
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
 
@@ -23,6 +24,23 @@ async def test_every_heartbeat_is_one_write_of_the_same_bytes_for_all():
     assert frames_in(connections[0].writes[0]) == [(Opcode.TEXT, beat)]
     assert len({id(connection.writes[0]) for connection in connections}) == 1
     assert [len(connection.writes) for connection in connections] == [1, 1, 1]
+    await hub.stop()
+
+
+async def test_the_heartbeat_of_a_crowd_is_spread_over_half_of_its_interval():
+    crowd = 10 * SOCKETS_AT_ONCE
+    hub, clock = make_hub(SocketLimits(max_sockets_per_account=crowd))
+    await hub.start(no_catch_up)
+    connections = [open_socket(hub)[1] for _ in range(crowd)]
+    await clock.advance(4)
+    progress = [sum(len(connection.writes) for connection in connections)]
+    for _ in range(9):
+        await clock.advance(0.2)
+        progress.append(sum(len(connection.writes) for connection in connections))
+    assert progress == [SOCKETS_AT_ONCE * slices for slices in range(1, 11)]
+    # The next one begins four seconds after the first one began.
+    await clock.advance(2.2)
+    assert [len(connections[0].writes), len(connections[-1].writes)] == [2, 1]
     await hub.stop()
 
 

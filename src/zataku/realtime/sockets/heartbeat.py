@@ -15,13 +15,18 @@ from zataku.realtime.sockets.socket import Socket
 MAX_SILENT_CHECKS = 5
 CHECKS_PER_PING = 2
 """Checks for silent sockets in the time between two pings."""
+SOCKETS_AT_ONCE = 32
+"""Sockets that get the heartbeat in one turn of the event loop. The next ones have theirs a moment later."""
+SPREAD_FRACTION = 0.5
+"""The part of an interval over which the heartbeat of a large number of sockets is spread."""
 _GOING_AWAY = 1001
 
 
 class Heartbeat:
     """One prepared message for all sockets in each interval; pings and checks for silent sockets in longer ones.
 
-    A heartbeat has no answer: only the client needs it often. Pings, which cost two messages, are for the server.
+    A heartbeat has no answer: only the client needs it often. Pings, which cost two messages, are for the server. Both
+    are spread over time, so that nobody waits until thousands of sockets are written, or their pongs are read.
     """
 
     def __init__(
@@ -33,7 +38,6 @@ class Heartbeat:
         close: Callable[[Socket, int, str], None],
     ) -> None:
         self._clock, self._heartbeat_seconds, self._ping_seconds = clock, limits.heartbeat_seconds, limits.ping_seconds
-        self._sockets_per_turn = limits.sockets_per_turn
         self._sockets, self._slow_readers, self._close = sockets, slow_readers, close
         self._task: asyncio.Task[None] | None = None
 
@@ -78,8 +82,10 @@ class Heartbeat:
         if with_ping:
             heartbeat = ping_frame() + heartbeat
         sockets = list(self._sockets)
-        for first in range(0, len(sockets), self._sockets_per_turn):
-            for socket in sockets[first : first + self._sockets_per_turn]:
+        pause = self._heartbeat_seconds * SPREAD_FRACTION * SOCKETS_AT_ONCE / max(len(sockets), 1)
+        for first in range(0, len(sockets), SOCKETS_AT_ONCE):
+            if first:
+                await self._clock.sleep(pause)
+            for socket in sockets[first : first + SOCKETS_AT_ONCE]:
                 if socket not in self._slow_readers:
                     socket.connection.write(heartbeat)
-            await asyncio.sleep(0)

@@ -4,10 +4,10 @@ import msgspec
 
 MAX_FRAGMENTS = 1000
 """How many fragments a message may come in."""
-COMMAND_PLACES = SOCKETS_PER_TURN = 8
-"""How many sockets are parsed, and ended, in one turn of the loop. A message takes about a hundred microseconds in all,
-and a command or a join as long as eight of them.
-"""
+SOCKETS_PER_TURN = 4
+"""How many sockets are parsed, and ended, in one turn of the loop. A message takes about a hundred microseconds."""
+COMMAND_PLACES = 8
+"""How many of these places a command or a join takes, whose work goes on in later turns."""
 PIECE_BYTES = 512
 """What is parsed at a time: less than a hundred of the smallest frames."""
 MAX_FRAMES_PER_TURN = 64
@@ -65,9 +65,9 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     min_flush_seconds: float = 0.005
     max_flush_seconds: float = 0.04
     """Messages to a busy topic within this time go out in one write."""
-    flush_seconds_per_socket: float = 0.00002
-    """Twice what a write takes, so that flushes leave two thirds of the event loop to others: small rooms wait less."""
-    sockets_per_turn: int = 250
+    flush_seconds_per_socket: float = 0.00004
+    """Four times what a write takes, so that flushes leave most of the event loop to others: small rooms wait less."""
+    sockets_per_turn: int = 128
     """Sockets written in one turn of the event loop. The kernel takes about ten microseconds for each."""
     heartbeat_seconds: float = 4
     """The time between two heartbeats. A client that receives nothing for two of them opens another socket."""
