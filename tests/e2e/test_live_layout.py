@@ -66,17 +66,17 @@ def room(server: ServerProcess) -> Iterator[Room]:
     room.close()
 
 
-def open_as_host(visitor: Visitor, room: Room) -> Page:
+def open_as_host(visitor: Visitor, room: Room, *, count: int = 16) -> Page:
     """The room's page in the browser of its host."""
     visitor.context.add_cookies(
         [{"name": c.name, "value": c.value or "", "url": visitor.url} for c in room.host.cookies.jar]
     )
-    return open_as_guest(visitor, room)
+    return open_as_guest(visitor, room, count=count)
 
 
-def open_as_guest(visitor: Visitor, room: Room) -> Page:
+def open_as_guest(visitor: Visitor, room: Room, *, count: int = 16) -> Page:
     page = visitor.open(f"/live/{room.view['roomId']}")
-    expect(log_of(page).locator("[data-seq]")).to_have_count(16)
+    expect(log_of(page).locator("[data-seq]")).to_have_count(count)
     return page
 
 
@@ -92,9 +92,16 @@ def intersects(one: Locator, other: Locator) -> bool:
     return not is_beside and a["y"] < b["y"] + b["height"] and b["y"] < a["y"] + a["height"]
 
 
-def test_the_host_sees_eight_comments_on_a_laptop(browser: Browser, server: ServerProcess, room: Room) -> None:
+@pytest.mark.parametrize("seconds_between", [0, 60], ids=["within-a-minute", "each-in-its-own-minute"])
+def test_the_host_sees_eight_comments_on_a_laptop(
+    browser: Browser, server: ServerProcess, room: Room, seconds_between: int
+) -> None:
+    # The first comment of a minute has its time, which makes its line longer.
+    for at in range(16):
+        server.advance_clock(seconds_between)
+        room.post_comment(COMMENTS[at % len(COMMENTS)])
     host = Visitor(browser, server.url, screen=LAPTOP)
-    page = open_as_host(host, room)
+    page = open_as_host(host, room, count=32)
     assert log_of(page).evaluate(SEEN_ROWS) >= 8
     host.close()
 
