@@ -62,6 +62,11 @@ def test_assigned_and_removed_list_indexes_refer_to_the_list_before_the_update()
     assert apply_update((drop("a", 0), put("a", 7, to="x")), {"a": [0, 1]}) == {"a": [1, "x"]}
 
 
+def test_a_removed_list_index_is_never_that_of_an_element_which_the_update_appends() -> None:
+    assert apply_update((drop("a", 0), put("a", 2, to="x")), {"a": []}) == {"a": ["x"]}
+    assert apply_update((drop("a", 1), put("a", 7, to="x")), {"a": [0]}) == {"a": [0, "x"]}
+
+
 def test_removing_a_missing_value_changes_nothing() -> None:
     assert apply_update((drop("missing"), drop("m", "missing"), drop("l", 3)), {"m": {}, "l": [1]}) == {
         "m": {},

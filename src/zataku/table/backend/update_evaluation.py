@@ -36,7 +36,7 @@ def apply_update(actions: tuple[ex.Action, ...], item: Item) -> Item:
         _put(result, route, value)
     # Later positions of a list first, so that removing one does not move the others.
     for route in sorted(removals, key=_sort_position, reverse=True):
-        _remove(result, route)
+        _remove(result, route, was_there=find(item, route) is not ABSENT)
     return result
 
 
@@ -137,10 +137,8 @@ def _put(item: Item, route: ex.Route, value: Value) -> None:
         parent[last] = value
 
 
-def _remove(item: Item, route: ex.Route) -> None:
-    parent, last = _parent(item, route), route[-1]
-    if isinstance(last, int):
-        if 0 <= last < len(parent):
-            del parent[last]
-    else:
-        parent.pop(last, None)
+def _remove(item: Item, route: ex.Route, *, was_there: bool) -> None:
+    parent = _parent(item, route)
+    # DynamoDB: a position is that of an element before the update, not of one that the update appends.
+    if was_there:
+        del parent[route[-1]]
