@@ -151,16 +151,6 @@ def test_comments_reactions_and_upvotes_reach_every_browser_and_the_overlay(room
         expect(visitor.comment("welcome 👋")).to_contain_text("Host")
         expect(visitor.page.get_by_role("log").locator(".seal")).to_have_count(1)
     expect(room.overlay.get_by_role("img", name="Host")).to_be_visible()
-    room.bo.page.get_by_role("button", name="Change name").click()
-    room.bo.page.get_by_label("Nickname").fill("Mоderator")
-    room.bo.page.get_by_role("button", name="Use it").click()
-    room.bo.post_comment("trust me")
-    expect(room.bo.page.get_by_text("This name is reserved. Choose another one.")).to_be_visible()
-    room.bo.page.get_by_role("button", name="Change name").click()
-    room.bo.page.get_by_label("Nickname").fill("")
-    room.bo.page.get_by_role("button", name="Use it").click()
-    expect(room.bo.page.get_by_text("This name is reserved. Choose another one.")).to_have_count(0)
-    room.bo.page.get_by_label("Comment", exact=True).fill("")
 
     # Reactions and upvotes.
     room.bo.comment("why is <i>this</i> typed?").get_by_role("button", name=re.compile("^Upvote")).click()
@@ -182,6 +172,40 @@ def test_comments_reactions_and_upvotes_reach_every_browser_and_the_overlay(room
     room.bo.comment("oops").get_by_role("button", name=re.compile("Take back")).click()
     for visitor in room.visitors:
         expect(visitor.comment("oops")).to_have_count(0)
+
+
+def test_a_refused_name_is_changed_where_the_error_is_and_the_comment_stays(room: RoomBrowsers) -> None:
+    join_room(room)
+    page = room.bo.page
+    name, comment, send = (
+        page.get_by_label("Nickname"),
+        page.get_by_label("Comment", exact=True),
+        page.get_by_role("button", name="Send"),
+    )
+    page.get_by_role("button", name="Change name").click()
+    name.fill("Mоderator")
+    page.get_by_role("button", name="Use it").click()
+    room.bo.post_comment("trust me")
+    for refused in ("Mоderator", "ADMIN 2"):
+        expect(name).to_be_focused()
+        expect(name).to_have_value(refused)
+        expect(name).to_have_accessible_description("This name is reserved. Choose another one.")
+        expect(comment).to_have_value("trust me")
+        expect(comment).not_to_have_attribute("aria-invalid", "true")
+        # What is typed there counts, without a press of its button.
+        name.fill("ADMIN 2")
+        send.click()
+    name.fill("x" * 31)
+    send.click()
+    expect(name).to_be_focused()
+    name.fill("Bo")
+    send.click()
+    for visitor in room.visitors:
+        visitor.expect_comments("trust me")
+        expect(visitor.comment("trust me")).to_contain_text("Bo")
+    expect(name).to_have_count(0)
+    expect(comment).to_have_value("")
+    expect(comment).to_be_focused()
 
 
 def test_the_host_moderates_and_every_action_is_in_the_log(room: RoomBrowsers) -> None:
