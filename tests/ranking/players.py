@@ -2,6 +2,7 @@
 
 from datetime import date
 from decimal import Decimal
+from itertools import count
 
 from zataku.ranking.design import Day, Histogram, NameClaim, Profile, Snapshot, Standing, name_claim, profile
 from zataku.ranking.limits import UserId, fold_name
@@ -13,6 +14,7 @@ NEXT = date(2026, 2, 22)
 NOON = "2026-02-21T03:00:00Z"
 EVENING = "2026-02-21T12:00:00Z"
 TOMORROW = "2026-02-22T03:00:00Z"
+_tokens = count()
 
 
 def player(user_id: str, name: str, level: str = "57.25", power: str = "12000", **fields: object) -> Profile:
@@ -64,21 +66,22 @@ async def holder_of(store: Store, name: str) -> str | None:
     return None if claim is None else claim.holder
 
 
-async def write_until_known(store: Store, make_plan, token: str) -> bool:
+async def write_until_known(store: Store, make_plan) -> bool:
     """Plan and write until the write succeeds; False when there is nothing left to do.
 
-    `make_plan` reads the current state and returns None when there is nothing left to do.
+    `make_plan` reads the current state and returns None when there is nothing left to do. Every attempt has a token of
+    its own: two callers who want the same may have made other plans for it.
     """
-    for attempt in range(50):
+    for _ in range(50):
         plan: Plan | None = await make_plan()
         if plan is None:
             return False
         try:
-            await store.write(plan, token=f"{token}-{attempt}" if len(plan.steps) > 1 else None)
+            await store.write(plan, token=f"race-{next(_tokens)}" if len(plan.steps) > 1 else None)
         except (ConditionFailed, TransactionCancelled, ResultUnknown):
             continue
         return True
-    raise AssertionError(f"{token} did not succeed in 50 attempts")
+    raise AssertionError("the write did not succeed in 50 attempts")
 
 
 async def assert_name_claims_match(store: Store) -> None:

@@ -100,7 +100,7 @@ async def try_rename(store: Store, user_id: str, name: str) -> bool:
             return await plan()
         return take_over_name(me, name, DAY, EVENING, holder)
 
-    return await write_until_known(store, plan, f"{user_id}-{name}")
+    return await write_until_known(store, plan)
 
 
 async def test_players_can_rotate_their_names_concurrently(contested: Store):
@@ -145,7 +145,7 @@ async def try_import(store: Store, user_id: str, level: int, moment: str) -> boo
         except OlderValues:
             return None
 
-    return await write_until_known(store, plan, f"import-{level}")
+    return await write_until_known(store, plan)
 
 
 async def test_the_newest_of_many_imports_stays_and_the_previous_day_is_unchanged(contested: Store):
@@ -179,7 +179,7 @@ async def test_a_rename_and_an_import_at_midnight_close_the_day_once(contested: 
         me = await load_profile(contested, "p0")
         return None if me.name == "달빛" else rename(me, "달빛", NEXT, TOMORROW)
 
-    await asyncio.gather(try_import(contested, "p0", 60, TOMORROW), write_until_known(contested, new_name, "name"))
+    await asyncio.gather(try_import(contested, "p0", 60, TOMORROW), write_until_known(contested, new_name))
     stored = await load_profile(contested, "p0")
     ended, today = standing_on(stored, DAY), standing_on(stored, NEXT)
     assert isinstance(ended, Standing)

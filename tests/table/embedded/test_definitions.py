@@ -50,28 +50,41 @@ async def assert_index_complete(client: TableClient) -> None:
     assert sorted((item["status"], item["at"], item["PK"]) for item in entries) == expected
 
 
-async def test_a_new_global_index_is_filled_during_writes(path: Path) -> None:
+async def test_a_new_global_index_is_filled_during_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = await open_store(path, [PLAIN])
     client = TableClient(store)
     await asyncio.gather(*(client.put(game(f"{n}", status="OPEN", at=n)) for n in range(1500)))
     await client.put(game("wrong", status="OPEN", at="text"))
+    rounds = portions = 0
+    original = backfill.IndexBackfill.run_portion
+
+    def run_portion_after_a_round(self, group):
+        nonlocal portions
+        # At most one portion for each round of writes, however late the writers get their turn.
+        if portions == rounds:
+            return False
+        portions += 1
+        return original(self, group)
+
+    monkeypatch.setattr(backfill.IndexBackfill, "run_portion", run_portion_after_a_round)
     await store.start([INDEXED])
     with pytest.raises(errors.IndexNotReady):
         await TableClient(store, INDEXED).query("OPEN", index=BY_STATUS)
     (state,) = await store.index_states()
     assert (state.status, state.total) == ("creating", 1501)
 
-    async def write_until_filled(start: int) -> int:
+    async def write_until_filled(start: int) -> None:
+        nonlocal rounds
         n = start
         while any(state.status == "creating" for state in await store.index_states()):
             await client.update(f"{n % 1500}", "META", ex.Assign(("status",), ex.Literally("DONE")))
             await client.delete(f"{(n + 700) % 1500}")
             await client.put(game(f"new{n}", status="OPEN", at=n))
             n += 1
-        return n - start
+            rounds += 1
 
-    rounds = await asyncio.gather(write_until_filled(0), write_until_filled(100), write_until_filled(1400))
-    assert sum(rounds) > 5
+    await asyncio.gather(write_until_filled(0), write_until_filled(100), write_until_filled(1400))
+    assert rounds >= portions > 15
     await assert_index_complete(TableClient(store, INDEXED))
     assert (await store.index_states())[0].status == "active"
     await store.close()
