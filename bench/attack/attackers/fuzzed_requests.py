@@ -25,6 +25,7 @@ from bench.attack.target import Target
 
 _FAMILY = 6
 _ADDRESSES = 200
+_DOCUMENT_ATTEMPTS = 6
 _HALF_CLOSE_SECONDS = 3.0
 _MAX_KNOWN = 50
 _KNOWN = {"roomId": "room_id", "commentId": "comment_id", "code": "code", "next": "after", "seq": "seq"}
@@ -163,8 +164,12 @@ async def _exchange(connection: Connection, fuzzer: RequestFuzzer) -> bool:
 
 
 async def _document(target: Target) -> Schema:
-    connection = await connect(target.port, source_address(_FAMILY, 0), Outcome())
-    if connection is None:
+    # The other attacks have begun, and not every connection is accepted in time.
+    for number in range(_DOCUMENT_ATTEMPTS):
+        connection = await connect(target.port, source_address(_FAMILY, number), Outcome())
+        if connection is not None:
+            break
+    else:
         raise ConnectionError("The server does not accept connections.")
     request = b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
     await connection.send(request)
