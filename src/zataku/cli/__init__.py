@@ -32,7 +32,7 @@ app.command(
     "zataku.cli.design_commands:app", name="design", help="Look at the designs of tables: list, check, show, export."
 )
 app.command(
-    "zataku.cli.store_commands:app",
+    "zataku.cli.store.commands:app",
     name="store",
     help="Look after the store: state, backups, transfers, upkeep.",
 )

@@ -22,7 +22,7 @@ from zataku.cli.control_client import running_process, send_action
 from zataku.cli.execution import run_to_end
 from zataku.cli.output import confirm, format_time, print_facts, print_note
 from zataku.cli.server_options import DEFAULT_SERVER, ServerOptions, ServerTarget
-from zataku.cli.store_options import Flag
+from zataku.cli.store.options import Flag
 from zataku.clock import SystemClock
 from zataku.errors import InvalidRequest
 from zataku.platform.names import NO_NAME, claim_form

@@ -7,7 +7,7 @@ import msgspec
 from cyclopts import App, Parameter
 
 from zataku.cli.output import print_columns, print_markdown, print_note
-from zataku.cli.store_options import Designs, Env
+from zataku.cli.store.options import Designs, Env
 from zataku.table import BadInput, LacksCapability
 from zataku.table.design_catalogue import Design, find_designs, load_examples, no_designs_error, select_designs
 from zataku.table.export import design_document, policy_document, template, to_json, to_yaml

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from zataku.cli.execution import NOTHING_CHANGED, run_to_end
 from zataku.cli.output import format_time, print_columns
 from zataku.cli.server_options import DEFAULT_SERVER, ServerOptions, ServerTarget
-from zataku.cli.store_options import Flag
+from zataku.cli.store.options import Flag
 from zataku.clock import SystemClock
 from zataku.errors import Conflict, InvalidRequest
 from zataku.jobs.administration import JobAdministration

@@ -5,7 +5,7 @@ from pathlib import Path
 from zataku.cli.execution import SAME_COMMAND_CONTINUES, open_read_only, run_to_end
 from zataku.cli.output import format_bytes, print_note
 from zataku.cli.progress import ProgressReport, progress_report
-from zataku.cli.store_options import DEFAULT_STORE, Flag, StoreOptions
+from zataku.cli.store.options import DEFAULT_STORE, Flag, StoreOptions
 from zataku.clock import SystemClock
 from zataku.table import Table, open_store
 from zataku.table.transfer import ImportResult, Phase, TransferredTable, export_store, import_store

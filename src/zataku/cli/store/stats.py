@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from zataku.cli.execution import NOTHING_CHANGED, open_read_only, run_to_end
 from zataku.cli.output import format_bytes, print_columns
-from zataku.cli.store_options import DEFAULT_STORE, Flag, StoreOptions
+from zataku.cli.store.options import DEFAULT_STORE, Flag, StoreOptions
 from zataku.table import Usage
 from zataku.table.backend.port import Size
 

@@ -3,7 +3,7 @@
 from zataku.cli.execution import SAME_COMMAND_CONTINUES, run_to_end
 from zataku.cli.output import confirm, print_columns
 from zataku.cli.progress import progress_report
-from zataku.cli.store_options import DEFAULT_STORE, Flag, StoreOptions
+from zataku.cli.store.options import DEFAULT_STORE, Flag, StoreOptions
 from zataku.table import BadInput, IndexState
 from zataku.table.backend.schema_diff import PlannedChange
 from zataku.table.store_changes import apply_changes, planned_changes

@@ -8,7 +8,7 @@ from msgspec import Struct
 from zataku.cli.execution import NOTHING_CHANGED, run_to_end
 from zataku.cli.output import print_columns
 from zataku.cli.progress import progress_report
-from zataku.cli.store_options import DEFAULT_STORE, Flag, StoreOptions
+from zataku.cli.store.options import DEFAULT_STORE, Flag, StoreOptions
 from zataku.table import UnreadableItem, open_store
 
 _PROGRESS_ITEMS = 1000

@@ -9,15 +9,15 @@ from typing import cast
 from cyclopts import App
 from msgspec import Struct
 
-from zataku.cli.apply_command import apply
-from zataku.cli.backup_commands import backup, restore
 from zataku.cli.execution import NOTHING_CHANGED, run_to_end
-from zataku.cli.maintenance_commands import migrate, sweep
 from zataku.cli.output import print_columns, print_facts
-from zataku.cli.store_check import check
-from zataku.cli.store_options import DEFAULT_STORE, StoreOptions
-from zataku.cli.store_stats import stats
-from zataku.cli.transfer_commands import export, import_
+from zataku.cli.store.apply_command import apply
+from zataku.cli.store.backups import backup, restore
+from zataku.cli.store.check import check
+from zataku.cli.store.maintenance import migrate, sweep
+from zataku.cli.store.options import DEFAULT_STORE, StoreOptions
+from zataku.cli.store.stats import stats
+from zataku.cli.store.transfers import export, import_
 from zataku.table import IndexState, SchemaRefused, StoreUrl, Table, open_store
 from zataku.table.backend.schema_diff import TableDiff, compare_tables
 from zataku.table.embedded import EmbeddedBackend

@@ -3,7 +3,7 @@
 from zataku.cli.execution import SAME_COMMAND_CONTINUES, run_to_end
 from zataku.cli.output import print_columns, print_note
 from zataku.cli.progress import progress_report
-from zataku.cli.store_options import DEFAULT_STORE, Flag, StoreOptions
+from zataku.cli.store.options import DEFAULT_STORE, Flag, StoreOptions
 from zataku.table import open_store
 from zataku.table.migration.table_migration import MigrationProgress, MigrationResult, SkippedItem
 from zataku.table.migration.table_migration import migrate as upgrade_all

@@ -6,7 +6,7 @@ from pathlib import Path
 from zataku.cli.execution import open_read_only, run_to_end
 from zataku.cli.output import confirm
 from zataku.cli.progress import progress_report
-from zataku.cli.store_options import DEFAULT_STORE, Flag, StoreOptions
+from zataku.cli.store.options import DEFAULT_STORE, Flag, StoreOptions
 from zataku.clock import SystemClock, now_ms
 from zataku.server.process.data_folder import write_session_cutoff
 from zataku.server.settings import STORE_FILE

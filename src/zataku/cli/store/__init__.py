@@ -1,0 +1,1 @@
+"""`zataku store`: state, backups, transfers and maintenance of a store."""
