@@ -1,6 +1,5 @@
 """Nicknames: which ones a room accepts, so that nobody passes for its host, and the numbers of those without one."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
@@ -8,14 +7,10 @@ import msgspec
 
 from zataku.live.errors import name_of_host, name_reserved
 from zataku.live.limits import ANONYMOUS, MAX_HOST_NAMES, SenderId
-from zataku.live.rules.blocked_words import match_form
-from zataku.reserved_names import is_reserved, look_alike_form, passes_for
+from zataku.reserved_names import is_reserved, passes_for
 
 _is_reserved = lru_cache(4096)(is_reserved)
 _passes_for = lru_cache(4096)(passes_for)
-# How the pages call senders without a nickname: "Anonymous 12".
-_ANONYMOUS_FORMS = frozenset(map(look_alike_form, (ANONYMOUS, "匿名", "名無し", "名無しさん", "익명")))
-_NUMBER_AT_END = re.compile(r"[\W_\d]+$")
 
 
 class AnonymousSenders(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,15 +33,10 @@ def check_nickname(nickname: str, host_names: Sequence[str]) -> None:
     """Raise the error for which somebody other than the host may not have a nickname."""
     if nickname == ANONYMOUS:
         return
-    if _is_reserved(nickname) or _is_anonymous(nickname):
+    if _is_reserved(nickname):
         raise name_reserved()
     if _passes_for(nickname, tuple(host_names)):
         raise name_of_host()
-
-
-@lru_cache(4096)
-def _is_anonymous(nickname: str) -> bool:
-    return look_alike_form(_NUMBER_AT_END.sub("", match_form(nickname))) in _ANONYMOUS_FORMS
 
 
 def add_host_names(known: tuple[str, ...], used: Iterable[str | None]) -> tuple[str, ...]:

@@ -1,0 +1,93 @@
+"""Names that nobody may take, since they would pass for the server, its hosts or another name that is protected."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+from zataku.reserved_names.look_alikes import form_of, is_letter, look_alike_forms, readings
+
+
+def _forms(*names: str) -> frozenset[str]:
+    return frozenset(form for name in names for form in look_alike_forms(name))
+
+
+RESERVED_NAMES = _forms(
+    "admin", "admins", "administrator", "host", "hosts", "mod", "mods", "moderator", "moderators", "official",
+    "operator", "organiser", "organizer", "owner", "presenter", "root", "server", "speaker", "staff", "support",
+    "system", "zataku",
+    # The first is the seal of a host on the pages; the Korean one is a syllable of many names, see below.
+    "主", "管理者", "管理人", "アドミン", "ホスト", "司会", "司会者", "主催", "主催者", "モデレーター", "モデレータ",
+    "運営", "運営者", "公式", "スタッフ", "サーバー", "サーバ", "サポート", "システム", "発表者", "登壇者", "講師",
+    "座卓", "ざたく", "ザタク",
+    "관리자", "운영", "운영자", "운영진", "어드민", "호스트", "진행자", "사회자", "주최자", "발표자", "연사", "강사",
+    "모더레이터", "공식", "스태프", "스탭", "서버", "시스템", "자타쿠",
+)  # fmt: skip
+"""The names that are reserved, as `form_of` writes them."""
+
+# How the pages call people without a name, with a number.
+_ANONYMOUS = _forms("anonymous", "匿名", "名無し", "名無しさん", "익명")
+# What is added to a name without making it another person's.
+_ADDITIONS = _forms(
+    "the", "your", "our", "real", "room", "live", "team",
+    "さん", "さま", "様", "殿", "氏", "君", "くん", "ちゃん", "先生", "本人", "ご本人", "本物", "本物の",
+    "님", "씨", "선생님", "본인", "진짜",
+)  # fmt: skip
+# Too short to be found anywhere but between spaces and signs: Thomas is not Thom.
+_SHORT_ADDITIONS = re.compile(r"(?<![^\W_])(?:as|at|co|dr|mr|mrs|ms|of|prof)(?![^\W_])|@")
+_SEAL = re.compile(r"(?<![^\W_])[主주](?![^\W_])")
+_NUMBER_AT_AN_END = re.compile(r"^[\W_\d]+|[\W_\d]+$")
+
+
+def _any_of(forms: frozenset[str]) -> str:
+    return "|".join(sorted(map(re.escape, forms), key=len, reverse=True))
+
+
+_ROLE = re.compile(
+    f"(?:{_any_of(_ADDITIONS)})*(?:{_any_of(RESERVED_NAMES)})(?:{_any_of(RESERVED_NAMES | _ADDITIONS)})*"
+)
+_TITLES = re.compile(f"(?:{_any_of(RESERVED_NAMES | _ADDITIONS)})*")
+
+
+def is_reserved(name: str) -> bool:
+    """True for a name that would pass for the server, its operators, the host of a room or somebody without a name.
+
+    It does so in every spelling; so would "The host", "Admin 2", "Co-host" or "호스트님".
+    """
+    return any(map(_is_reserved, readings(name)))
+
+
+def _is_reserved(reading: str) -> bool:
+    text, seals = _SEAL.subn(" ", reading)
+    if seals and not any(map(is_letter, text)):
+        return True
+    if form_of(reading) in RESERVED_NAMES:
+        return True
+    form = form_of(_NUMBER_AT_AN_END.sub("", _SHORT_ADDITIONS.sub(" ", text)))
+    return form in _ANONYMOUS or _ROLE.fullmatch(form) is not None
+
+
+def passes_for(name: str, others: Iterable[str]) -> bool:
+    """True when a name looks like one of the others, alone or with titles, such as "Ada (Host)" for "Ada"."""
+    forms = tuple(map(_forms_without_additions, readings(name)))
+    return any(
+        _is_titled(form, known)
+        for other in others
+        for found, known in zip(forms, _known_forms(other), strict=True)
+        for form in found
+    )
+
+
+_known_forms = lru_cache(4096)(look_alike_forms)
+
+
+def _forms_without_additions(reading: str) -> frozenset[str]:
+    """The forms of a reading as it is, without seals, and without short titles, which may all belong to the name."""
+    text = _SEAL.sub(" ", reading)
+    return frozenset(map(form_of, (reading, text, _SHORT_ADDITIONS.sub(" ", text))))
+
+
+def _is_titled(form: str, other: str) -> bool:
+    if not other:
+        return not form
+    before, found, after = form.partition(other)
+    return bool(found) and _TITLES.fullmatch(before) is not None and _TITLES.fullmatch(after) is not None
