@@ -36,6 +36,7 @@ HOSTILE_HEADERS = (
     b"Content-Encoding: gzip",
     b"Content-Encoding: br, gzip, zstd",
     b"Accept: */*;q=\xff",
+    b"Accept: text/html;q=9e999",
     b"Accept: application/x-msgpack",
     b"Accept-Encoding: " + b"gzip;q=0." * 100,
     b"Accept-Language: " + b"*;q=1," * 200,

@@ -118,6 +118,15 @@ async def test_a_head_of_many_lines_is_told_apart_from_a_body_of_many(connection
     assert connection.answers == [(200, 5000), (200, 0)]
 
 
+async def test_a_body_of_two_lengths_ends_its_connection(connection: HttpConnection):
+    smuggled = b"0\r\n\r\n" + GET
+    connection.receive(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n" % len(smuggled))
+    connection.receive(b"Transfer-Encoding: chunked\r\n\r\n" + smuggled)
+    await connection.run()
+    assert [code(answer) for answer in connection.answers] == [(400, "bad_request")]
+    assert connection.requests == 0
+
+
 @pytest.mark.parametrize("end", [b"0\r\n" + b"a:b\r\n" * 5000, b"1;" + b"x" * 20_000], ids=["trailers", "extension"])
 async def test_trailers_and_extensions_without_end_are_refused(connection: HttpConnection, end: bytes):
     connection.receive(CHUNKED + end)

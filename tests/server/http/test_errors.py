@@ -258,7 +258,9 @@ async def test_under_api_a_browser_gets_json_too(browser: httpx.AsyncClient) -> 
     assert (await browser.get("/api/nowhere")).json()["error"]["code"] == "not_found"
 
 
-@pytest.mark.parametrize("accept", ["*/*", "application/json", "image/png", "nonsense", ""])
+@pytest.mark.parametrize(
+    "accept", ["*/*", "application/json", "image/png", "nonsense", "", "text/html;q=inf", "*/*;q=-9e999"]
+)
 async def test_only_a_browser_gets_a_page(make_client: MakeClient, accept: str) -> None:
     assert (await make_client(accept=accept).get("/nowhere")).json()["error"]["code"] == "not_found"
 

@@ -35,6 +35,11 @@ def test_a_trusted_proxy_names_the_client():
         ("nonsense", "10.0.0.1"),
         ("nonsense, 203.0.113.7", "203.0.113.7"),
         ("", "10.0.0.1"),
+        ("198.51.100.9, 203.0.113.7:4444, 10.0.0.2:80", "203.0.113.7"),
+        ("[2001:db8::1]:4444", "2001:db8::1"),
+        ("[2001:db8::1]", "2001:db8::1"),
+        ("2001:db8::1:4444", "2001:db8::1:4444"),
+        (":80", "10.0.0.1"),
     ],
 )
 def test_the_client_is_the_last_untrusted_address_of_a_chain(forwarded_for: str, address: str):

@@ -100,7 +100,11 @@ class BoundedConnection(h11.Connection):
 
     def _count(self, event: h11.Event | type[h11.PAUSED] | type[h11.NEED_DATA]) -> None:
         if isinstance(event, h11.Request):
-            self._is_chunked = any(name == b"transfer-encoding" for name, _ in event.headers)
+            names = {name for name, _ in event.headers}
+            self._is_chunked = b"transfer-encoding" in names
+            if self._is_chunked and b"content-length" in names:
+                # A proxy may have read another body: what is the next request here would be a part of this one there.
+                self._refuse("The body has a length and comes in chunks. Send it in one way.", 400)
             self._chunks = self._chunk_bytes = 0
         elif isinstance(event, h11.Data) and self._is_chunked:
             self._chunks += event.chunk_start

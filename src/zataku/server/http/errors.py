@@ -193,4 +193,7 @@ def _prefers_html(request: AnyRequest) -> bool:
         return False
     # JSON first: a caller that accepts anything is a program.
     offered = [MediaType.JSON.value, MediaType.HTML.value]
-    return Accept(request.headers.get("accept", "*/*")).best_match(offered) == MediaType.HTML.value
+    try:
+        return Accept(request.headers.get("accept", "*/*")).best_match(offered) == MediaType.HTML.value
+    except OverflowError:  # Litestar does not expect a weight that is infinite
+        return False

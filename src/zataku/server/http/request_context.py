@@ -83,7 +83,7 @@ class RequestContextReader:
     def _client_address(self, forwarded: str, peer: str) -> str:
         # From the right: each trusted proxy appended its own peer; the first untrusted address is the client.
         for entry in reversed(forwarded.split(",")):
-            text = entry.strip()
+            text = _without_forwarded_port(entry.strip())
             if _parse_address(text) is None:
                 return peer
             peer = text
@@ -114,6 +114,13 @@ def _without_port(host: str) -> str:
     return (host.rpartition(":")[0] if re.search(r":\d+$", host) else host).strip("[]")
 
 
+def _without_forwarded_port(entry: str) -> str:
+    """An entry of `X-Forwarded-For` as an address. Some proxies add the port: `192.0.2.1:80`, `[2001:db8::1]:80`."""
+    found = _ADDRESS_WITH_PORT.fullmatch(entry)
+    return entry if found is None else found[1] or found[2]
+
+
+_ADDRESS_WITH_PORT = re.compile(r"\[([^\]]*)\](?::\d+)?|([^:]*):\d+")
 _SHARED = IPv4Network("100.64.0.0/10")
 """Addresses of private networks over the internet, such as Tailscale."""
 
