@@ -1,6 +1,7 @@
 """Settings and their sources: flags win over variables, these over the file, and the file over defaults."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,12 @@ def test_flags_win_over_variables_and_these_over_the_file():
         "demo": "ZATAKU_DEMO",
         "env": "default",
     }
+
+
+def test_a_settings_file_that_is_a_pipe_is_not_waited_for():
+    os.mkfifo("zataku.toml")
+    with pytest.raises(BadSetting, match=r"^zataku\.toml is not a file\.$"):
+        load_settings({}, {})
 
 
 def test_another_settings_file_can_be_named_and_must_exist(tmp_path: Path):
@@ -60,6 +67,8 @@ def test_the_store_is_in_the_data_folder_unless_it_is_set():
         ("prices = 'cheap'", r"^zataku\.toml, prices: .*us-east-1 2024-11-01 0\.125 0\.625 0\.25"),
         ("proxies = ['10.0.0.0/33']", r"neither an address nor a network"),
         ("bus = 'rabbit://x'", r"neither memory nor"),
+        ("bus = 'redis://[::'", r"^zataku\.toml, bus: .* neither memory nor"),
+        (r'data = "a\u0000b"', r"^zataku\.toml, data: .* no path or address can have"),
         ("body_limit = 1", r"Expected `int` >= 1024"),
         ("port = !", r"^zataku\.toml cannot be read: .*line 1, column 8"),
     ],

@@ -136,10 +136,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         return self.store or str(self.folder / STORE_FILE)
 
     def __post_init__(self) -> None:
+        for name in ("host", "data", "store", "bus"):
+            if "\0" in getattr(self, name):
+                raise BadSetting(f"{name} has a character that no path or address can have.", setting=name)
         if self.public_url:
             _check_public_url(self.public_url)
-        if self.bus != "memory" and urlsplit(self.bus).scheme not in ("redis", "rediss"):
-            raise BadSetting("bus is neither memory nor a URL such as redis://127.0.0.1:6379/0.", setting="bus")
+        if self.bus != "memory":
+            _check_bus(self.bus)
         for proxy in self.proxies:
             _check_proxy(proxy)
         if self.prices:
@@ -167,6 +170,15 @@ def mask_secret(name: str, value: object) -> object:
         scheme, _, rest = value.partition("://")
         return f"{scheme}://***@{rest.rpartition('@')[2]}"
     return value
+
+
+def _check_bus(text: str) -> None:
+    try:
+        is_redis = urlsplit(text).scheme in ("redis", "rediss")
+    except ValueError:
+        is_redis = False
+    if not is_redis:
+        raise BadSetting("bus is neither memory nor a URL such as redis://127.0.0.1:6379/0.", setting="bus")
 
 
 def _check_public_url(text: str) -> None:
@@ -253,6 +265,8 @@ def load_settings(
 def _read_file(config_file: str | None) -> dict[str, object]:
     path = Path(config_file or CONFIG_FILE)
     try:
+        if path.exists() and not path.is_file():
+            raise BadSetting(f"{path} is not a file.", file=str(path))
         loaded: dict[str, object] = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         if config_file is None:

@@ -1,6 +1,7 @@
 """The control file and the session cutoff in the data folder."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import httpx
@@ -86,6 +87,12 @@ async def test_a_session_cutoff_that_is_no_time_is_named_with_what_to_do(tmp_pat
     with pytest.raises(InvalidRequest, match=f"{file} does not hold a time.*date") as refused:
         read_session_cutoff(tmp_path)
     assert refused.value.code == "bad_setting"
+
+
+async def test_a_session_cutoff_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / SESSION_CUTOFF_FILE)
+    with pytest.raises(InvalidRequest, match="does not hold a time"):
+        read_session_cutoff(tmp_path)
 
 
 async def test_the_session_cutoff_is_read_as_it_was_written(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The listening socket, and the addresses that are printed."""
 
+import re
 import socket
 
 import pytest
@@ -66,6 +67,7 @@ def test_an_address_of_another_machine_is_an_error_with_advice():
         listen("192.0.2.77", 0)
 
 
-def test_an_unknown_host_name_is_an_error_with_advice():
-    with pytest.raises(CannotListen, match=r"no address called no such host\. Try --host"):
-        listen("no such host", 0)
+@pytest.mark.parametrize("host", ["no such host", "a..b", ".a", "a" * 64, "a\0b"])
+def test_an_unknown_host_name_is_an_error_with_advice(host: str):
+    with pytest.raises(CannotListen, match=re.escape(f"no address called {host!r}. Try --host")):
+        listen(host, 0)

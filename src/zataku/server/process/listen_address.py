@@ -18,6 +18,9 @@ def listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=2048, dualstack_ipv6=is_dual_stack)
     except OSError as error:
         raise CannotListen(_reason(error, host, port)) from error
+    except ValueError as error:
+        # An empty label, one of more than 63 letters, or a NUL.
+        raise CannotListen(_no_address(host)) from error
 
 
 def greeting(host: str, port: int, lan: str | None, public_url: str = "") -> list[str]:
@@ -67,7 +70,7 @@ def _url(host: str, port: int) -> str:
 
 def _reason(error: OSError, host: str, port: int) -> str:
     if isinstance(error, socket.gaierror):
-        return f"There is no address called {host}. Try --host 127.0.0.1, or --host 0.0.0.0 for your network."
+        return _no_address(host)
     match error.errno:
         case errno.EADDRINUSE:
             return f"Port {port} on {host} is already in use. Stop what uses it, or choose another with --port."
@@ -77,3 +80,7 @@ def _reason(error: OSError, host: str, port: int) -> str:
             return f"This machine has no address {host}. Try --host 127.0.0.1, or --host 0.0.0.0 for your network."
         case _:
             return f"Cannot listen on {host} port {port}: {error.strerror or error}."
+
+
+def _no_address(host: str) -> str:
+    return f"There is no address called {host!r}. Try --host 127.0.0.1, or --host 0.0.0.0 for your network."
