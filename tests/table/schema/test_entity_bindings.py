@@ -163,6 +163,50 @@ def test_keys_and_tag_identify_the_entity_of_an_item() -> None:
         binding_for_item(board.bindings, {"PK": "USER#1", "SK": "USER#1"})
 
 
+@pytest.mark.parametrize(
+    ("pk", "sk", "other_pk", "other_sk"),
+    [
+        ("GAME#{part}", "META", "GAME#{part}#TURN#{rest}", "META"),
+        ("GAME#{part}", "{rest}", "GAME#{part}", "META"),
+        ("GAME#{part}", "{rest}", "GAME#{part}", "X#{rest}"),
+    ],
+)
+def test_an_item_is_not_of_a_kind_that_refuses_to_make_its_key(pk: str, sk: str, other_pk: str, other_sk: str) -> None:
+    table = Table("Kinds", pk="PK", sk="SK")
+
+    @table.entity(pk=pk, sk=sk)
+    class Wide(Entity, frozen=True, kw_only=True):
+        part: str
+        rest: str = ""
+
+    @table.entity(pk=other_pk, sk=other_sk)
+    class Narrow(Entity, frozen=True, kw_only=True):
+        part: str
+        rest: str
+
+    for item in (Wide(part="1", rest="a"), Narrow(part="1", rest="b")):
+        stored = binding_of(type(item)).encode(item)
+        for kinds in ((Wide, Narrow), (Narrow, Wide)):
+            assert reader_for(table, kinds)(stored) == item
+
+
+def test_a_key_that_is_one_field_refuses_the_key_of_another_kind() -> None:
+    table = Table("Rooms", pk="room", sk="at")
+
+    @table.entity(pk="{room}", sk="META")
+    class Room(Entity, frozen=True, kw_only=True):
+        room: str
+
+    @table.entity(pk="{room}", sk="{at}")
+    class Message(Entity, frozen=True, kw_only=True):
+        room: str
+        at: str
+
+    assert binding_of(Room).encode(Room(room="r")) == {"room": "r", "at": "META"}
+    with pytest.raises(BadKey, match="could pass for a key of 'META'"):
+        binding_of(Message).encode(Message(room="r", at="META"))
+
+
 def test_a_view_reads_part_of_an_item() -> None:
     read = reader_for(board, (MoveSquare,))
     assert read({"PK": "GAME#g1", "position": "D3", "voteCount": 2}) == MoveSquare(position="D3", vote_count=2)

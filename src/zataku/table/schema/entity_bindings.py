@@ -76,10 +76,10 @@ class Binding(Generic[E]):
         stored = (field.attribute for field in self.stored)
         self.attributes = tuple(dict.fromkeys((*self.key_templates, *sources, *stored, *tag)))
         self.ttl_field = next((f.name for f in self.stored if f.attribute == table.ttl), None)
-        # A template that is one field, stored under the name of the key, adds no attribute.
-        rendered = {a: t for a, t in self.templates.items() if not self.is_plain_field(a, t)}
-        self._rendered_keys = tuple((a, t) for a, t in rendered.items() if a in self.key_templates)
-        self._rendered_index = tuple((a, t) for a, t in rendered.items() if a not in self.key_templates)
+        # An index key that is one field, stored under the name of the key, is there already. A key of the table is
+        # rendered in any case, which refuses one that could pass for another kind's.
+        self._rendered_keys = tuple(self.key_templates.items())
+        self._rendered_index = tuple((a, t) for a, t in self.index.items() if not self.is_plain_field(a, t))
         # The index keys that an update may have to render again, each with its fields. A field that is a key
         # by itself is not among them: it changes with its own edit.
         self.dependent_index_keys = tuple(
@@ -305,10 +305,7 @@ class Binding(Generic[E]):
         """True when a stored item is of this kind."""
         if self.tag_field is not None and item.get(self.tag_field, self.tag) != self.tag:
             return False
-        return all(
-            template.is_single_field or template.matches(item.get(name))
-            for name, template in self.key_templates.items()
-        )
+        return all(template.owns(item.get(name)) for name, template in self.key_templates.items())
 
 
 def _default_maker(declared: msgspec.structs.FieldInfo) -> Callable[[], object]:

@@ -117,6 +117,11 @@ class KeyTemplate:
         """True when the key may come from this template."""
         return isinstance(key, str) and self._pattern.fullmatch(key) is not None
 
+    def owns(self, key: object) -> bool:
+        """True when a stored key is of this template, and not of another one whose keys this one refuses to render."""
+        fits = self.is_single_field or self.matches(key)
+        return fits and not any(other.matches(key) for other in self.conflicting)
+
 
 def _parsed(text: str) -> tuple[str | Slot, ...]:
     parts: list[str | Slot] = []
