@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 
+from zataku.text import is_disallowed
+
 _BYTE_UNITS = ("B", "KB", "MB", "GB", "TB")
 
 
@@ -66,6 +68,11 @@ def confirm(consequence: str, name: str, error: Callable[[str], Exception]) -> N
     print(f"Type {name} to continue: ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip() != name:
         raise error("That is not the name. Nothing was changed.")
+
+
+def escape_controls(text: str) -> str:
+    """A stored text without its line breaks and escape sequences, which would reach the terminal."""
+    return "".join(letter.encode("unicode_escape").decode() if is_disallowed(letter) else letter for letter in text)
 
 
 def _plain_lines(headings: Sequence[str], rows: Sequence[Sequence[str]], right: Collection[str]) -> list[str]:

@@ -46,6 +46,15 @@ def test_items_that_do_not_fit_are_listed_with_the_reason(host: CommandLine, sto
     assert result.out.endswith("2 of 7 items do not fit. They are left as they are.\n")
 
 
+def test_control_characters_of_an_item_do_not_reach_the_terminal(host: CommandLine, store: Path) -> None:
+    book = {"PK": "BOOK#b", "SK": "META", "bookId": "b", "title": "T", "shelf": "\x1b]0;gone\x07"}
+    put_raw(store, {"PK": "SHIP#\x1b[2J\n", "SK": "船"}, book)
+    out = host("store", "check").out
+    assert "SHIP#\\x1b[2J\\n, 船" in out
+    assert "'\\x1b]0;gone\\x07'" in out
+    assert "\x1b" not in out
+
+
 def test_a_long_list_is_cut_and_counted(host: CommandLine, store: Path) -> None:
     put_raw(store, NEGATIVE, FOREIGN)
     result = host("store", "check", "--limit", "1")

@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 from zataku.cli.execution import NOTHING_CHANGED, run_to_end
-from zataku.cli.output import print_columns
+from zataku.cli.output import escape_controls, print_columns
 from zataku.cli.progress import progress_report
 from zataku.cli.store.options import DEFAULT_STORE, Flag, StoreOptions
 from zataku.table import UnreadableItem, open_store
@@ -80,8 +80,16 @@ def _print_result(result: CheckResult) -> None:
     if not result.unreadable:
         print(f"All {result.items:,} items fit their entities.")
         return
-    rows = [(item.table, item.entity or "none", ", ".join(item.key.values()), item.reason) for item in result.listed]
-    print_columns(("table", "entity", "key", "reason"), rows)
+    print_columns(("table", "entity", "key", "reason"), list(map(_row, result.listed)))
     if result.unreadable > len(result.listed):
         print(f"and {result.unreadable - len(result.listed):,} more; --limit lists them.")
     print(f"{result.unreadable:,} of {result.items:,} items do not fit. They are left as they are.")
+
+
+def _row(item: MisfitItem) -> tuple[str, str, str, str]:
+    return (
+        item.table,
+        item.entity or "none",
+        escape_controls(", ".join(item.key.values())),
+        escape_controls(item.reason),
+    )

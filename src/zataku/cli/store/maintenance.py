@@ -1,7 +1,7 @@
 """Commands that change stored items: migration to new revisions, and the sweep of expired ones."""
 
 from zataku.cli.execution import SAME_COMMAND_CONTINUES, run_to_end
-from zataku.cli.output import print_columns, print_note
+from zataku.cli.output import escape_controls, print_columns, print_note
 from zataku.cli.progress import progress_report
 from zataku.cli.store.options import DEFAULT_STORE, Flag, StoreOptions
 from zataku.table import open_store
@@ -86,4 +86,4 @@ def _print_result(done: MigrationResult, *, dry_run: bool) -> None:
 
 def _describe(item: SkippedItem) -> str:
     key = ", ".join(f"{name} = {value!r}" for name, value in item.key.items())
-    return f"left as it is: {item.entity or 'an item'} of {item.table} at {key}: {item.problem}"
+    return f"left as it is: {item.entity or 'an item'} of {item.table} at {key}: {escape_controls(item.problem)}"
