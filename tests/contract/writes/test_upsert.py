@@ -19,6 +19,7 @@ from zataku.table import (
     Store,
     Table,
     TransactionCancelled,
+    WrongType,
     derived,
     path,
     upsert,
@@ -133,6 +134,25 @@ async def test_a_field_without_a_default_must_be_set(store: Store):
         await store.upsert(KEY, count.add(1))
     assert refused.value.details["fields"] == ["first"]
     assert await store.get(KEY, strong=True) is None
+
+
+async def test_a_default_that_its_field_refuses_must_be_replaced(open_store):
+    shop = Table("DefaultsOfUpserts", pk="PK", sk="SK")
+
+    @shop.entity(pk="COUPON#{code}", sk="META")
+    class Coupon(Entity, frozen=True, kw_only=True):
+        """A discount, whose percentage has to be given."""
+
+        code: str
+        used: int = 0
+        percent: Annotated[int, Meta(ge=1, le=100)] = 0
+
+    used, percent = path(Coupon, lambda it: it.used), path(Coupon, lambda it: it.percent)
+    store, key = await open_store(shop), Coupon.key(code="may")
+    with pytest.raises(WrongType, match=r"The default of Coupon\.percent cannot be stored: Expected `int` >= 1"):
+        await store.upsert(key, used.add(1))
+    assert await store.get(key, strong=True) is None
+    assert await store.upsert(key, used.add(1), percent.set(5)) == Coupon(code="may", used=1, percent=5)
 
 
 async def test_an_index_key_that_is_unknown_for_one_of_both_is_refused(store: Store):

@@ -14,7 +14,7 @@ from zataku.table.backend.port import DeleteItem, Row, UpdateItem
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import Value, unpack_row
 from zataku.table.schema.analysis.sample_values import defaults_of
-from zataku.table.schema.codec import to_value
+from zataku.table.schema.codec import to_value, validated
 from zataku.table.schema.entity import Entity, Key, binding_of
 from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.field_path import Condition, Edit
@@ -113,8 +113,16 @@ def _defaults(binding: Binding[E], changed: Mapping[str, object]) -> dict[str, V
     Without them, conditions, `add` and `save` would find nothing where a read shows the default.
     """
     fixed = {*binding.key_fields, *changed, *(() if binding.version is None else (binding.version,))}
-    left_out = {binding.fields[name].attribute for name in fixed}
-    return {attribute: value for attribute, value in binding.defaults().items() if attribute not in left_out}
+    defaults = binding.defaults()
+    left = [field for name, field in binding.fields.items() if name not in fixed and field.attribute in defaults]
+    name = binding.entity.__name__
+    # msgspec does not validate defaults.
+    return {
+        field.attribute: validated(
+            defaults[field.attribute], field.annotation, f"The default of {name}.{field.name} cannot be stored"
+        )
+        for field in left
+    }
 
 
 def _initial_values(binding: Binding[E], edits: Sequence[Edit[E]]) -> dict[str, Value]:
