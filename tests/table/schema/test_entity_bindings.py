@@ -303,6 +303,14 @@ class TestRefusedDeclarations:
         with pytest.raises(DesignError, match="cannot be read back"):
             Table("T").entity(pk="X#{name}")(Thing)
 
+    def test_a_limit_that_does_not_fit_64_bits_is_refused(self) -> None:
+        class Thing(Entity, frozen=True, kw_only=True):
+            name: str
+            count: Annotated[int, Meta(le=10**30)] = 0
+
+        with pytest.raises(DesignError, match="cannot be read back"):
+            Table("T").entity(pk="X#{name}")(Thing)
+
     def test_a_key_of_another_type_than_its_field_is_refused(self) -> None:
         class Thing(Entity, frozen=True, kw_only=True):
             name: str

@@ -1,7 +1,7 @@
 """Field paths: the conditions and edits they create, and the values they refuse."""
 
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any
 
 import pytest
 from msgspec import Meta
@@ -131,6 +131,18 @@ def test_values_that_violate_their_field_are_refused() -> None:
         count.is_in()
     with pytest.raises(WrongType, match="1 to 100 values"):
         count.is_in(*range(101))
+
+
+@pytest.mark.parametrize("by", ["1", None, True, [1]])
+def test_only_a_number_can_be_added(by: Any) -> None:
+    with pytest.raises(WrongType, match=r"is not a number, so it cannot be added to Box\.item_count"):
+        count.add(by)
+
+
+def test_a_list_cannot_be_a_member_of_a_set() -> None:
+    members: Any = ["a"]
+    with pytest.raises(WrongType, match="holds strings, numbers or bytes"):
+        owners.include(members)
 
 
 def test_a_required_field_cannot_be_removed() -> None:

@@ -327,5 +327,6 @@ def _from_key(text: str, annotation: Any) -> str | int:
 def _decoder(entity: type[E]) -> Callable[[bytes], E]:
     try:
         return msgspec.msgpack.Decoder(entity, ext_hook=extension).decode
-    except TypeError as problem:
+    except (TypeError, ValueError) as problem:
+        # A ValueError: a limit that does not fit 64 bits.
         raise DesignError(f"{entity.__name__} has a field that cannot be read back: {problem}") from None

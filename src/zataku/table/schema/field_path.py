@@ -17,6 +17,7 @@ from zataku.table.backend.errors import BadUpdate, UnknownAttribute, WrongType
 from zataku.table.backend.numbers import canonical
 from zataku.table.backend.values import Value, ValueType, normalize
 from zataku.table.schema.codec import (
+    NUMBERS,
     StoredField,
     field_markers,
     is_empty_set,
@@ -221,6 +222,8 @@ class Path(Generic[E, V]):
         """
         if not is_numeric(self.annotation):
             raise WrongType(f"{self.field.name} is not a number, so nothing can be added to it.")
+        if isinstance(by, bool) or not isinstance(cast("object", by), NUMBERS):
+            raise WrongType(f"{by!r} is not a number, so it cannot be added to {self._name}.")
         number = canonical(by)
         bounded = self._number_limits.add(self.route, number, self._name)
         return self._edit("add", ex.Increase(self.route, number), bounded)
@@ -263,7 +266,11 @@ class Path(Generic[E, V]):
     def _members(self, members: tuple[object, ...]) -> frozenset[Value]:
         if not members:
             raise WrongType(f"Name at least one member for {self.field.name}.")
-        return cast("frozenset[Value]", self._fitting_members(frozenset(members)))
+        try:
+            distinct = frozenset(members)
+        except TypeError:
+            raise WrongType(f"{self._name}: a set holds strings, numbers or bytes, not lists or maps.") from None
+        return cast("frozenset[Value]", self._fitting_members(distinct))
 
     def _fitting(self, value: object) -> Value:
         return validated(to_value(value), self.annotation, self._name)
