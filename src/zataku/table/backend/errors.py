@@ -261,7 +261,10 @@ class ItemUnreadable(TableError):
 
 
 class WrittenUnreadable(ItemUnreadable):
-    """An update was written, but the item still does not fit its entity, for attributes that the update left alone."""
+    """An update was written, but the item does not fit its entity.
+
+    Attributes that the update left alone did not fit before, or it breaks a rule in `__post_init__`.
+    """
 
     code = "written_unreadable"
 

@@ -5,10 +5,10 @@ It promises what Amazon DynamoDB promises and no more, so that a system written 
 - **Durability.** When a write returns, it is on disk (or in DynamoDB); a crash right after loses nothing.
 - **Atomicity.** A write that raises has changed nothing, with two exceptions: `ResultUnknown` means that the reply was
   lost and the write may or may not have happened: read before continuing. `WrittenUnreadable` means that an update was
-  written to an item that did not fit its entity before, and still does not.
+  written to an item that did not fit its entity before, and still does not, or that breaks a rule in `__post_init__`.
 - **Bounds.** No write stores a value that its field refuses. Values are validated before the write; the limits of a
   field that is edited in place (`add`, `append`, `include` ...) are part of the condition of the write, which raises
-  `OutOfBounds`.
+  `OutOfBounds`. A rule in `__post_init__` is not: `put` and `save` check it, an update needs a `when` that ensures it.
 - **Foreign items.** An item that does not fit its entity, written by another program or damaged, raises
   `ItemUnreadable`, which names it. A page ends before such an item; the page that would begin with it raises the
   error, whose `cursor` continues after it. With `unreadable`, a function, reads pass such items to it and leave them
