@@ -203,6 +203,28 @@ async def test_an_expired_item_is_replaced_and_not_edited(open_store, clock: Man
 
 
 @pytest.mark.needs("transactions")
+async def test_a_time_to_live_with_a_fraction_expires_too(open_store, clock: ManualClock):
+    logins = Table("LoginsOfUpserts", pk="PK", sk="SK", ttl="until")
+
+    @logins.entity(pk="LOGIN#{name}", sk="META")
+    class Login(Entity, frozen=True, kw_only=True):
+        """How often someone has signed in."""
+
+        name: str
+        count: int = 0
+        until: float | None = None
+
+    store, key, counted = await open_store(logins), Login.key(name="ann"), path(Login, lambda it: it.count)
+    expired = Login(name="ann", count=5, until=int(clock.now()) - 9.5)
+    await store.put(expired)
+    assert await store.upsert(key, counted.add(1)) == Login(name="ann", count=1)
+    await store.put(expired)
+    async with store.transact() as tx:
+        tx.upsert(key, counted.add(1))
+    assert await store.get(key, strong=True) == Login(name="ann", count=1)
+
+
+@pytest.mark.needs("transactions")
 async def test_a_transaction_creates_and_edits(store: Store):
     other = Visits.key(site="example", page="news")
     await store.upsert(KEY, *VISIT)

@@ -6,6 +6,7 @@ by an update; an attribute that it lacks gets the default that reads show alread
 """
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from zataku.table.backend import expression as ex
@@ -64,7 +65,7 @@ def expired_deletion(write: UpdateItem, row: Row | None, now: float) -> DeleteIt
     """
     ttl = write.table.ttl
     expiry = None if row is None or ttl is None else unpack_row(row).get(ttl)
-    if ttl is None or isinstance(expiry, bool | None) or not isinstance(expiry, int) or expiry > int(now):
+    if ttl is None or isinstance(expiry, bool) or not isinstance(expiry, int | Decimal) or expiry > int(now):
         return None
     expired = ex.Compare(ex.Attribute((ttl,)), "<=", ex.Literally(int(now)))
     return DeleteItem(write.table, write.key, expired)
