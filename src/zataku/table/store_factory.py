@@ -1,5 +1,6 @@
 """Functions that open a store on an embedded file or on DynamoDB."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
@@ -80,7 +81,7 @@ async def open_dynamodb(
     data in the table `ZatakuStore`, with the environment in its name like the others.
     """
     source = random or Random()
-    service = dynamodb_backend(endpoint, region, env=env, clock=clock, random=source, manage=manage)
+    service = dynamodb_backend(endpoint, region, env=env, clock=clock, random=source, manage=manage, tables=tables)
     try:
         await service.probe()
         backend: Backend = service
@@ -103,8 +104,9 @@ def dynamodb_backend(
     random: Random | None = None,
     manage: bool = True,
     removals: bool = False,
+    tables: Sequence[Table] = (),
 ) -> "DynamoBackend":
-    """The backend of a DynamoDB store, which is not started yet."""
+    """The backend of a DynamoDB store, which is not started yet. Its errors name the designs of these tables."""
     try:
         # botocore is imported only where it is used, and need not be installed elsewhere.
         from zataku.table.dynamodb.backend import DynamoBackend
@@ -119,6 +121,7 @@ def dynamodb_backend(
     from zataku.table.store_url import StoreUrl
 
     url = StoreUrl("dynamodb", endpoint=endpoint, region=region)
+    environment = "" if env == "prod" else f" --env {env}"
     return DynamoBackend(
         Client(endpoint, region),
         clock=clock or SystemClock(),
@@ -126,5 +129,21 @@ def dynamodb_backend(
         metadata_table=METADATA_TABLE.schema(env).name,
         manage=manage,
         removals=removals,
-        apply_command=f"zataku store apply --store {quote(str(url))}" + ("" if env == "prod" else f" --env {env}"),
+        apply_command=f"zataku store apply --store {quote(str(url))}{environment}{_designs_option(tables)}",
     )
+
+
+def _designs_option(tables: Sequence[Table]) -> str:
+    """The options that name the designs of these tables to a command, which knows those of this package."""
+    modules = {binding.entity.__module__ for table in tables for binding in table.bindings}
+    package = __name__.partition(".")[0]
+    named = sorted(module for module in modules if module.partition(".")[0] != package)
+    return "".join(f" --designs {_design_name(module)}" for module in named)
+
+
+def _design_name(module: str) -> str:
+    """The module of a package, or the file of another one. Nobody but the user knows how to load a program's own."""
+    if module == "__main__":
+        return "MODULE_OR_FILE"
+    file = getattr(sys.modules.get(module), "__file__", None)
+    return quote(file) if file and "." not in module else module

@@ -1,6 +1,7 @@
 """Opening a store deletes nothing that is stored; `zataku store apply` does, after it has shown its plan."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
@@ -11,6 +12,7 @@ from zataku.clock import SystemClock
 from zataku.table import Entity, Table, open_dynamodb
 from zataku.table.backend.errors import SchemaRefused
 from zataku.table.backend.table_schema import KEYS_ONLY, IndexSchema, KeyAttribute, TableSchema, include
+from zataku.table.design_catalogue import load_file
 from zataku.table.dynamodb.client import Client
 from zataku.table.dynamodb.tables.description import describe_settings
 from zataku.table.dynamodb.tables.management import Tables
@@ -143,8 +145,33 @@ async def test_the_error_names_the_exact_command():
 
     await (await open_dynamodb([first], endpoint=endpoint, region="eu-west-1", env="dev")).close()
     # Quoted, since a shell may take the question mark for a pattern.
-    command = f"`zataku store apply --store 'dynamodb+{endpoint}?region=eu-west-1' --env dev`"
+    command = f"`zataku store apply --store 'dynamodb+{endpoint}?region=eu-west-1' --env dev --designs {__name__}`"
     for manage in (True, False):
         with pytest.raises(SchemaRefused) as refused:
             await open_dynamodb([second], endpoint=endpoint, region="eu-west-1", env="dev", manage=manage)
         assert command in refused.value.message
+
+
+async def test_the_command_names_the_file_of_a_design_outside_a_package(tmp_path: Path):
+    file = tmp_path / "my design.py"
+    name = fresh(GAMES).name
+    file.write_text(
+        f'''
+from zataku.table import Entity, Table
+
+table = Table("{name}", pk="PK", sk="SK")
+table.index("Index", pk="two")
+
+
+@table.entity(pk="{{name}}", sk="A", index={{"two": "{{name}}"}})
+class Thing(Entity, frozen=True, kw_only=True):
+    name: str
+''',
+        encoding="utf-8",
+    )
+    endpoint, other = shared_server("dynoxide").endpoint, Table(name, pk="PK", sk="SK")
+    other.index("Index", pk="one")
+    await (await open_dynamodb([other], endpoint=endpoint)).close()
+    with pytest.raises(SchemaRefused) as refused:
+        await open_dynamodb([load_file(file).table], endpoint=endpoint)
+    assert f"`zataku store apply --store dynamodb+{endpoint} --designs '{file}'`" in refused.value.message
