@@ -19,6 +19,7 @@ from zataku.table import (
     path,
     some,
 )
+from zataku.table.backend import expression as ex
 from zataku.table.backend.condition_evaluation import broken_bound, check_expression, holds
 from zataku.table.backend.expression_strings import Expressions
 from zataku.table.backend.update_evaluation import apply_update
@@ -214,6 +215,11 @@ def test_the_longest_condition_fits_dynamodbs_limit_of_4_kb() -> None:
 def test_an_edit_that_can_never_fit_is_refused_at_once(edit: Any) -> None:
     with pytest.raises(WrongType):
         edit()
+
+
+@pytest.mark.parametrize("by", [10**38 - 1, -(10**38) + 1, 10**125])
+def test_a_multiple_with_as_many_digits_as_a_table_holds_is_checked(by: int) -> None:
+    assert halves.add(by).action == ex.Increase(("halves",), by)
 
 
 def test_a_position_of_a_tuple_has_its_own_type_and_cannot_be_removed() -> None:

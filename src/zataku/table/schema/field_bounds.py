@@ -181,7 +181,7 @@ class NumberLimits(Struct, frozen=True):
                     f"{subject} is a multiple of {step}, which no float equals, so a sum may not be one. "
                     "Load the item and `save` it, or store whole numbers."
                 )
-            if Decimal(by) % Decimal(step):
+            if _WIDE.remainder(Decimal(by), Decimal(step)):
                 raise WrongType(f"{subject} is a multiple of {step}, so {by} cannot be added to it.")
         return None if self.low is None and self.high is None else NumberEdit(route, by, self.low, self.high, self.text)
 
