@@ -133,6 +133,14 @@ def test_values_that_violate_their_field_are_refused() -> None:
         count.is_in(*range(101))
 
 
+def test_none_is_not_stored_for_a_field_that_is_left_out() -> None:
+    weight = path(Box, lambda box: box.weight)
+    assert weight.set(None).action == ex.Drop(("weight",))
+    with pytest.raises(WrongType, match=r"Box\.weight is left out when it is None"):
+        weight.set_if_missing(None)
+    assert winner.set_if_missing(None).action == ex.Assign(("winner",), ex.IfMissing(("winner",), ex.Literally(None)))
+
+
 @pytest.mark.parametrize("by", ["1", None, True, [1]])
 def test_only_a_number_can_be_added(by: Any) -> None:
     with pytest.raises(WrongType, match=r"is not a number, so it cannot be added to Box\.item_count"):

@@ -210,7 +210,9 @@ class Path(Generic[E, V]):
         return self._edit("set", ex.Assign(self.route, ex.Literally(self._fitting(value))))
 
     def set_if_missing(self, value: V) -> Edit[E]:
-        """Store this value unless there is one."""
+        """Store this value unless there is one. A field that is left out for None has nothing to store for it."""
+        if value is None and self.container is None and KEPT_NULL not in field_markers(self.annotation):
+            raise WrongType(f"{self._name} is left out when it is None, so there is nothing to store.")
         new = ex.IfMissing(self.route, ex.Literally(self._fitting(value)))
         return self._edit("set_if_missing", ex.Assign(self.route, new))
 
