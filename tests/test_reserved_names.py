@@ -15,7 +15,7 @@ from zataku.reserved_names.look_alikes import look_alike_forms
         "H0ST", "Hоst", "moderator", "rnoderator", "Zataku", "System", "5ystem", "ホスト", "ﾎｽﾄ", "ホス卜", "管理者",
         "운영자", "호 스 트", "시스템", "root", "Ꮋost", "🅷🅾🆂🆃", "主", "[주]",
         "Ho\u05b0st", "H\u20ddost", "Admin\u1dc4", "主\u20e3", "주\u20de", "H০st", "ꓧost", "Admins",
-        "익명 7", "名無しさん",
+        "익명 7", "名無しさん", "ほすと", "방장", "진행", "㊟", "🇭🇴🇸🇹", "ɦosƫ",
     ],
 )  # fmt: skip
 def test_a_reserved_name_is_recognised_in_every_spelling(name: str) -> None:
@@ -57,6 +57,8 @@ def test_a_reserved_name_with_a_number_or_a_title_is_reserved(name: str) -> None
         "主税",
         "room 2",
         "지원",
+        "🇯🇵",
+        "MC",
         "As",
         "Dr",
     ],
@@ -97,6 +99,8 @@ def test_no_account_gets_a_reserved_name(typed: str) -> None:
         ("[주] 민수", "민수"), ("주 영", "주영"), ("🍵", "🍵"), ("¨", "´"),
         ("Ada Lovelace as host", "Ada Lovelace"), ("Dr. Ada", "Ada"), ("Ada@host", "Ada"), ("Ada™", "Ada"),
         ("みどり(本人)", "みどり"), ("本物のみどり", "みどり"), ("민수 본인", "민수"),
+        ("Ada (Host) 2", "Ada"), ("Host Ada2", "Ada"), ("Ada 2, host", "Ada"), ("司会のみどり", "みどり"),
+        ("민수(진행)", "민수"), ("MC Ada", "Ada"), ("Ada ㊟", "Ada"), ("🇦🇩🇦", "Ada"), ("Ada 🇫🇷", "Ada"),
     ],
 )  # fmt: skip
 def test_a_name_with_titles_passes_for_the_name_without(name: str, other: str) -> None:
@@ -118,7 +122,7 @@ def test_a_mark_of_another_script_does_not_make_another_name(mark: str) -> None:
 @pytest.mark.parametrize(
     "name",
     ["ꓮda Vinci", "Ⲁda Vinci", "ᗅda Vinci", "Ad⍺ Vinci", "Ada ∨inci", "Αda Vinci", "Ada Vιnci", "Adа Vinci",
-     "Ada Viηci", "Ada Vinçi", "Ađa Vinci"],
+     "Ada Viηci", "Ada Vinçi", "Ađa Vinci", "Ⱥᶑⱥ Vinci", "Ada Ʋinci", "Ada Viȵci"],
 )  # fmt: skip
 def test_a_name_in_letters_that_are_drawn_alike_passes_for_the_other(name: str) -> None:
     assert passes_for(name, ["Ada Vinci"])
@@ -141,6 +145,11 @@ def test_a_kana_with_a_sound_mark_of_its_own_passes_for_the_composed_one() -> No
         ("Drew", "Ew"),
         ("Ada Lovelace", "Ada"),
         ("Ada 2", "Ada"),
+        ("2 Adas", "Ada"),
+        ("Dr. Ada 2", "Ada"),
+        ("12", "3"),
+        ("McDonald", "Donald"),
+        ("のみどり", "みどり"),
         ("みどりこ", "みどり"),
         ("서연주", "서연"),
         ("Ada", "¨"),

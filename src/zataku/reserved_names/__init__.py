@@ -16,11 +16,11 @@ RESERVED_NAMES = _forms(
     "operator", "organiser", "organizer", "owner", "presenter", "root", "server", "speaker", "staff", "support",
     "system", "zataku",
     # The first is the seal of a host on the pages; the Korean one is a syllable of many names, see below.
-    "主", "管理者", "管理人", "アドミン", "ホスト", "司会", "司会者", "主催", "主催者", "モデレーター", "モデレータ",
-    "運営", "運営者", "公式", "スタッフ", "サーバー", "サーバ", "サポート", "システム", "発表者", "登壇者", "講師",
-    "座卓", "ざたく", "ザタク",
-    "관리자", "운영", "운영자", "운영진", "어드민", "호스트", "진행자", "사회자", "주최자", "발표자", "연사", "강사",
-    "모더레이터", "공식", "스태프", "스탭", "서버", "시스템", "자타쿠",
+    "主", "管理者", "管理人", "アドミン", "ホスト", "ほすと", "司会", "司会者", "進行", "進行役", "主催", "主催者",
+    "モデレーター", "モデレータ", "運営", "運営者", "公式", "スタッフ", "サーバー", "サーバ", "サポート", "システム",
+    "発表", "発表者", "登壇者", "講師", "座卓", "ざたく", "ザタク",
+    "관리자", "운영", "운영자", "운영진", "어드민", "호스트", "방장", "진행", "진행자", "사회자", "주최", "주최자",
+    "주최측", "발표", "발표자", "연사", "강사", "모더레이터", "공식", "스태프", "스탭", "서버", "시스템", "자타쿠",
 )  # fmt: skip
 """The names that are reserved, as `form_of` writes them."""
 
@@ -33,8 +33,9 @@ _ADDITIONS = _forms(
     "님", "씨", "선생님", "본인", "진짜",
 )  # fmt: skip
 # Too short to be found anywhere but between spaces and signs: Thomas is not Thom.
-_SHORT_ADDITIONS = re.compile(r"(?<![^\W_])(?:as|at|co|dr|mr|mrs|ms|of|prof)(?![^\W_])|@")
+_SHORT_ADDITIONS = re.compile(r"(?<![^\W_])(?:as|at|co|dr|mc|mr|mrs|ms|of|prof)(?![^\W_])|@")
 _SEAL = re.compile(r"(?<![^\W_])[主주](?![^\W_])")
+_NUMBER = re.compile(r"\d+")
 _NUMBER_AT_AN_END = re.compile(r"^[\W_\d]+|[\W_\d]+$")
 
 
@@ -45,7 +46,8 @@ def _any_of(forms: frozenset[str]) -> str:
 _ROLE = re.compile(
     f"(?:{_any_of(_ADDITIONS)})*(?:{_any_of(RESERVED_NAMES)})(?:{_any_of(RESERVED_NAMES | _ADDITIONS)})*"
 )
-_TITLES = re.compile(f"(?:{_any_of(RESERVED_NAMES | _ADDITIONS)})*")
+# In Japanese a title before a name is followed by a particle: 司会のみどり.
+_TITLES = re.compile(f"(?:(?:{_any_of(RESERVED_NAMES)})の?|{_any_of(_ADDITIONS)})*")
 
 
 def is_reserved(name: str) -> bool:
@@ -68,16 +70,23 @@ def _is_reserved(reading: str) -> bool:
 
 def passes_for(name: str, others: Iterable[str]) -> bool:
     """True when a name looks like one of the others, alone or with titles, such as "Ada (Host)" for "Ada"."""
-    forms = tuple(map(_forms_without_additions, readings(name)))
+    read = readings(name)
     return any(
-        _is_titled(form, known)
+        _passes_for(reading, known)
         for other in others
-        for found, known in zip(forms, _known_forms(other), strict=True)
-        for form in found
+        for reading, known in zip(read, _known_forms(other), strict=True)
     )
 
 
 _known_forms = lru_cache(4096)(look_alike_forms)
+
+
+def _passes_for(reading: str, known: str) -> bool:
+    """Whether a reading is a known form, alone or with titles. A number makes it another's, but not with a title."""
+    if any(_is_titled(form, known) for form in _forms_without_additions(reading)):
+        return True
+    without_numbers = _forms_without_additions(_NUMBER.sub(" ", reading))
+    return any(form != known and _is_titled(form, known) for form in without_numbers)
 
 
 def _forms_without_additions(reading: str) -> frozenset[str]:

@@ -5,6 +5,7 @@ coarser than any reader: letters of different scripts that are drawn alike are t
 and 1, and letters with and without marks of other scripts.
 """
 
+import re
 import unicodedata
 from functools import cache
 from importlib.resources import files
@@ -24,10 +25,16 @@ _DRAWN_ALIKE = str.maketrans(
 # Letters of emoji, in black circles and squares. An i is as above.
 _EMOJI = {first + at: ord("abcdefghljklmnopqrstuvwxyz"[at]) for first in (0x1F150, 0x1F170) for at in range(26)}
 _LOOK_ALIKES = _DRAWN_ALIKE | _EMOJI
-# Folding makes these a letter of the name, or a space and a mark without a letter.
-_SIGNS = str.maketrans({"™": " ", "℠": " ", "゛": "\u3099", "゜": "\u309a"})
+# Drawn as letters in squares by systems that have no flag for them. Beside a name they are its flag.
+_REGIONAL_INDICATORS = {0x1F1E6 + at: letter for at, letter in enumerate(_EMOJI.values()) if at < 26}
+# Folding makes these a letter of the name, or a space and a mark without a letter; the last would lose its likeness to
+# the seal of a host.
+_SIGNS = str.maketrans({"™": " ", "℠": " ", "゛": "\u3099", "゜": "\u309a", "㊟": "主"})
 _KANA_MARKS = "\u3099\u309a"
 _KANA = ("HIRAGANA", "KATAKANA")
+_LATIN_EXTENSIONS = (*range(0x180, 0x2B0), *range(0x1D00, 0x1E00), *range(0x2C60, 0x2C80), *range(0xA720, 0xA800))
+_LATIN_WITH_MARK = re.compile(r"LATIN (?:CAPITAL|SMALL) LETTER (?:DOTLESS )?([A-Z])(?: WITH (?!SMALL).+)?")
+"""The Unicode name of a letter with a stroke, hook or tail, which belongs to its shape and does not decompose."""
 _PAIRS = (("rn", "m"), ("vv", "w"))
 _OPTIONAL_MARKS = range(10, 37)
 """The combining classes of the vowel points of Hebrew, Arabic and Syriac, which most writers leave out."""
@@ -59,7 +66,7 @@ def form_of(reading: str) -> str:
     form = "".join(filter(is_letter, drawn))
     for pair, letter in _PAIRS:
         form = form.replace(pair, letter)
-    return form or "".join(filter(is_visible, drawn))
+    return form or "".join(filter(is_visible, drawn)).translate(_REGIONAL_INDICATORS)
 
 
 def is_letter(character: str) -> bool:
@@ -99,7 +106,12 @@ def _script_of(character: str) -> str:
 
 @cache
 def _confusables() -> dict[int, int]:
-    """The Latin letters and digits that other characters are drawn like. The file states its source."""
+    """The Latin letters and digits that other characters are drawn like. The file states its source.
+
+    Its list has few of the letters that Latin alphabets add to the usual ones.
+    """
     lines = files("zataku.reserved_names").joinpath("confusables.txt").read_text(encoding="utf-8").splitlines()
     pairs = (line.split(" ") for line in lines if line and not line.startswith("#"))
-    return {ord(character): ord(letter) for letter, characters in pairs for character in characters}
+    listed = {ord(character): ord(letter) for letter, characters in pairs for character in characters}
+    named = ((code, _LATIN_WITH_MARK.fullmatch(unicodedata.name(chr(code), ""))) for code in _LATIN_EXTENSIONS)
+    return {code: ord(found[1].lower()) for code, found in named if found} | listed
