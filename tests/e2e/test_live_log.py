@@ -84,6 +84,15 @@ def test_home_and_end_lead_through_a_long_log_and_keep_the_focus(guest: Visitor,
     # An error of the page fails the test when its browser closes.
 
 
+def test_one_end_leads_from_the_beginning_of_a_long_log_to_the_newest(guest: Visitor, room: Room) -> None:
+    page = open_room(guest, room)
+    page.get_by_role("log").focus()
+    press_until(page, "Home", page.get_by_text("comment 0", exact=True))
+    page.keyboard.press("End")
+    expect(page.get_by_text(f"comment {COMMENTS - 1}", exact=True)).to_be_in_viewport()
+    expect(page.get_by_role("button", name="To the newest")).to_have_count(0)
+
+
 @pytest.mark.parametrize("distance", [400, 100_000], ids=["a bit", "into the history"])
 def test_who_has_scrolled_up_sees_what_they_send(guest: Visitor, room: Room, distance: int) -> None:
     page = open_room(guest, room)
