@@ -49,6 +49,23 @@ BROKEN_WORDS = """
 }
 """
 
+# Run in the page: on how many lines a word of an element is.
+LINES_OF_WORD = """
+(element, word) => {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT)
+  const lines = new Set()
+  while (walker.nextNode()) {
+    const at = walker.currentNode.data.indexOf(word)
+    if (at < 0) continue
+    const range = document.createRange()
+    range.setStart(walker.currentNode, at)
+    range.setEnd(walker.currentNode, at + word.length)
+    for (const box of range.getClientRects()) lines.add(Math.round(box.top))
+  }
+  return lines.size
+}
+"""
+
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
@@ -96,3 +113,31 @@ def test_no_word_is_broken_that_fits_a_line_of_a_phone(browser: Browser, server:
     visitor.close()
     room.close()
     assert broken == {}
+
+
+def test_japanese_buttons_and_hints_break_between_phrases(browser: Browser, server: ServerProcess) -> None:
+    room = Room(server)
+    for at in range(2):
+        room.post_comment(f"{at}")
+        server.advance_clock(60)
+    room.end()
+    visitor = Visitor(browser, server.url, screen=SCREEN, language="ja")
+    page = visitor.open(f"/live/{room.view['roomId']}")
+    for found, word in (
+        (page.get_by_role("link", name="CSVで書き出す"), "書き出す"),
+        (page.get_by_text("つまみを動かすと"), "移れます"),
+    ):
+        expect(found).to_be_visible()
+        assert found.evaluate(LINES_OF_WORD, word) == 1
+    visitor.close()
+    room.close()
+
+
+@pytest.mark.parametrize("language", ["ja", "ko", "en"])
+def test_the_title_of_a_missing_room_is_not_cut_on_a_small_phone(
+    browser: Browser, server: ServerProcess, language: str
+) -> None:
+    visitor = Visitor(browser, server.url, screen={"width": 320, "height": 568}, language=language)
+    title = visitor.open("/live/00000000-0000-4000-8000-000000000000").get_by_role("heading", level=1)
+    assert title.evaluate("title => title.scrollHeight <= title.clientHeight + 1")
+    visitor.close()
