@@ -154,6 +154,20 @@ def test_a_small_phone_shows_four_lines_of_a_paused_room_below_the_pinned_commen
     guest.close()
 
 
+def test_the_button_that_paused_the_room_stays_where_it_was_pressed(
+    browser: Browser, server: ServerProcess, room: Room
+) -> None:
+    host = Visitor(browser, server.url, screen=LAPTOP)
+    page = open_as_host(host, room)
+    pause, resume = (page.get_by_role("button", name=f"{verb} comments") for verb in ("Pause", "Resume"))
+    before = pause.bounding_box()
+    pause.click()
+    expect(page.get_by_text("Comments are paused", exact=True)).to_be_attached()
+    expect(resume).to_be_visible()
+    assert resume.bounding_box() == before
+    host.close()
+
+
 @pytest.mark.parametrize("screen", [LAPTOP, PHONE], ids=["laptop", "phone"])
 def test_a_toast_never_covers_the_field(
     browser: Browser, server: ServerProcess, room: Room, screen: dict[str, int]
