@@ -106,6 +106,23 @@ def test_the_host_sees_eight_comments_on_a_laptop(
     host.close()
 
 
+def test_the_host_sees_eight_comments_on_a_laptop_in_the_language_of_the_audience(
+    browser: Browser, server: ServerProcess, room: Room
+) -> None:
+    # Every other takes two lines, every fourth has the host's seal, and the fonts are not those of the page.
+    texts = (
+        "マイクの音、ちょうどいいです!",
+        "예외 타입은 어디에서 정하나요? 저희 팀에서는 아직 정하지 못해서 다들 궁금해하고 있어요",
+    )
+    for at in range(16):
+        server.advance_clock(60)
+        room.post_comment(texts[at % 2], "みどり" if at % 4 == 1 else "민수", by_host=at % 4 == 1)
+    host = Visitor(browser, server.url, screen=LAPTOP)
+    page = open_as_host(host, room, count=32)
+    assert log_of(page).evaluate(SEEN_ROWS) >= 8
+    host.close()
+
+
 @pytest.mark.parametrize("screen", [LAPTOP, {"width": 800, "height": 900}, PHONE], ids=["laptop", "tablet", "phone"])
 def test_the_controls_of_a_comment_never_cover_its_words(
     browser: Browser, server: ServerProcess, room: Room, screen: dict[str, int]
