@@ -138,13 +138,19 @@ def test_the_controls_of_a_comment_never_cover_its_words(
     host.close()
 
 
+@pytest.mark.parametrize(
+    ("language", "pinned", "unpin"),
+    [("en", "Pinned", "Unpin"), ("ja", "ピン留め", "ピンを外す"), ("ko", "고정됨", "고정 풀기")],
+)
 def test_a_small_phone_shows_its_host_four_lines_below_the_pinned_comment(
-    browser: Browser, server: ServerProcess, room: Room
+    browser: Browser, server: ServerProcess, room: Room, language: str, pinned: str, unpin: str
 ) -> None:
-    host = Visitor(browser, server.url, screen=SMALL_PHONE)
+    host = Visitor(browser, server.url, screen=SMALL_PHONE, language=language)
+    room.host.patch("/api/me", json={"language": language}).raise_for_status()
+    room.mark(room.post_comment("a hidden one"), "HIDDEN")
     room.pause()
-    page = open_as_host(host, room)
-    expect(page.get_by_role("region", name="Pinned").get_by_role("button", name="Unpin")).to_be_visible()
+    page = open_as_host(host, room, count=17)
+    expect(page.get_by_role("region", name=pinned).get_by_role("button", name=unpin)).to_be_visible()
     assert log_of(page).evaluate(SEEN_LINES) >= 4
     # Nothing is wider than the paper that it is on.
     paper, inside = (page.locator(part).bounding_box() for part in (".sheet", ".open-room"))
