@@ -310,6 +310,21 @@ async def test_guests_keep_their_identity_when_the_clock_is_set_back(harness: Ac
     assert issued.issued_at == now_ms(harness.clock)
 
 
+async def test_guests_keep_their_identity_when_a_clock_that_lost_its_date_is_set_right(harness: AccountHarness) -> None:
+    authenticator = harness.authenticator
+    guest, cookie = authenticator.new_guest("ja")
+    await authenticator.ensure_account(guest)
+    forty_years = 40 * 365 * DAY / SECOND
+    harness.clock.set_back(forty_years)
+    returned = await authenticator.authenticate({cookie.key: str(cookie.value)})
+    assert returned is not None
+    (renewed,) = authenticator.renewed_cookies(returned, {cookie.key: str(cookie.value)})
+    await harness.clock.advance(forty_years)
+    again = await authenticator.authenticate({renewed.key: str(renewed.value)})
+    assert again is not None
+    assert again.account_id == guest.account_id
+
+
 async def test_users_stay_signed_in_when_the_clock_is_set_back(harness: AccountHarness) -> None:
     user, token = await harness.user()
     harness.clock.set_back(2 * DAY / SECOND)

@@ -17,6 +17,7 @@ from zataku.platform import writes
 from zataku.platform.design import Account, ApiKey, Session, account, api_key, session
 from zataku.platform.identity import Identity
 from zataku.platform.limits import (
+    GUEST_TTL,
     KEY_TOUCH_INTERVAL,
     SECOND,
     SESSION_TOUCH_INTERVAL,
@@ -90,7 +91,9 @@ class Authenticator:
         ended = [self.cookies.no_session()] if self.cookies.session_name in cookies else []
         guest = self.cookies.guest_in(cookies, now)
         if guest is not None and guest.account_id == identity.account_id:
-            return [*ended, self.cookies.guest(identity.account_id, now)]
+            # A token of a clock that lost its date has expired once that is set right.
+            is_kept = guest.issued_at - now >= GUEST_TTL
+            return [*ended, self.cookies.guest(identity.account_id, guest.issued_at if is_kept else now)]
         return ended
 
     async def ensure_account(self, identity: Identity) -> Identity:

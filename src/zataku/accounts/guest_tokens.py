@@ -1,7 +1,8 @@
 """Guest tokens: account ids signed by this server, so that they can be neither invented nor altered.
 
 Nothing is stored for them. A token is valid for 90 days after it was issued, and issued again at later visits. One from
-the future is valid, too: the signature says that this server issued it, and its clock was set back since.
+the future is valid, too: the signature says that this server issued it, and its clock was set back since. One that is
+more than 90 days ahead keeps its time, or its guest would be lost when the clock is set right.
 """
 
 import hmac
