@@ -3,6 +3,7 @@
 import asyncio
 import io
 import json
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -245,6 +246,13 @@ def test_an_unreachable_server_is_an_error_with_advice(bare: CommandLine, hana: 
         control.mkdir()
         assert "control.json cannot be read" in bare.refused("accounts", "grant-admin", "hana")
         control.rmdir()
+        control.touch()
+        os.truncate(control, 1 << 40)
+        assert "control.json cannot be read" in bare.refused("accounts", "grant-admin", "hana")
+        control.unlink()
+        os.mkfifo(control)
+        assert "control.json cannot be read" in bare.refused("accounts", "grant-admin", "hana")
+        control.unlink()
         control.write_text(original.replace("t" * 43, "wrong"), encoding="utf-8")
         assert bare.refused("accounts", "grant-admin", "hana").endswith("(forbidden)")
         closed = socket.create_server(("127.0.0.1", 0))

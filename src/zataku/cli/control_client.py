@@ -13,6 +13,7 @@ from zataku.table import StoreUrl
 
 # Longer than hashing a password takes on a slow machine under load.
 _TIMEOUT_SECONDS = 30
+_MAX_CONTROL_FILE_BYTES = 64 * 1024
 
 
 class _ErrorResponse(msgspec.Struct, frozen=True):
@@ -57,7 +58,11 @@ def _post(control: ControlFile, action: AdminAction, request: ActionRequest) -> 
 def _read_control_file(target: ServerTarget, process: str) -> ControlFile:
     path = target.folder / CONTROL_FILE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=ControlFile)
+        # Whoever reads a pipe waits until somebody writes, and a device has no end.
+        if path.exists() and not path.is_file():
+            raise _unreadable(path)
+        with path.open("rb") as file:
+            return msgspec.json.decode(file.read(_MAX_CONTROL_FILE_BYTES), type=ControlFile)
     except FileNotFoundError:
         raise _unreachable(
             f"Process {process} holds {target.url}, and {path} does not say how to reach it. Give the --data folder "

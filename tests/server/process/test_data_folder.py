@@ -95,6 +95,21 @@ async def test_a_session_cutoff_that_is_a_pipe_is_not_waited_for(tmp_path: Path)
         read_session_cutoff(tmp_path)
 
 
+async def test_a_session_cutoff_without_an_end_is_not_read_as_a_whole(tmp_path: Path) -> None:
+    with (tmp_path / SESSION_CUTOFF_FILE).open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(InvalidRequest, match="does not hold a time"):
+        read_session_cutoff(tmp_path)
+
+
+async def test_a_session_cutoff_that_is_a_link_to_nothing_is_named(tmp_path: Path) -> None:
+    file = tmp_path / SESSION_CUTOFF_FILE
+    file.symlink_to(tmp_path / "gone")
+    with pytest.raises(OSError, match="gone|sessions-from") as refused:
+        read_session_cutoff(tmp_path)
+    assert refused.value.filename == str(file)
+
+
 async def test_the_session_cutoff_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read_session_cutoff(tmp_path) == 0
     write_session_cutoff(tmp_path, 1_771_669_800_000)

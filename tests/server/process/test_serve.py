@@ -136,7 +136,7 @@ async def test_two_clients_of_a_room_resume_after_a_restart(tmp_path: Path, clie
             assert [comment["content"] for comment in joined["snapshot"]["comments"]] == ["hello"]
 
 
-@pytest.mark.parametrize("kind", ["garbage", "folder"])
+@pytest.mark.parametrize("kind", ["garbage", "folder", "pipe"])
 @pytest.mark.parametrize(
     "name", ["zataku.db", "zataku.db-wal", "zataku.db.lock", "zataku.db.mark", "sessions-from", "control.json"]
 )
@@ -144,6 +144,8 @@ def test_a_side_file_that_is_not_what_it_was_is_named_without_a_traceback(tmp_pa
     file = tmp_path / name
     if kind == "folder":
         file.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(file)
     else:
         file.write_bytes(b"\xff\xfe garbage" * 1000)
     with running_server("--data", str(tmp_path)) as (process, address):

@@ -12,6 +12,8 @@ from zataku.errors import InvalidRequest
 from zataku.table import Millis
 
 SESSION_CUTOFF_FILE = "sessions-from"
+# More than the time and white space; a device in the place of the file has no end.
+_MAX_CUTOFF_BYTES = 64
 
 
 def write_control_file(folder: Path, url: str, token: Secret) -> None:
@@ -39,10 +41,14 @@ def read_session_cutoff(folder: Path) -> Millis:
     A restored backup contains sessions that have ended since it was created. The file is not part of a backup.
     """
     path = folder / SESSION_CUTOFF_FILE
-    if not path.exists():
+    # A link to nothing is not a missing file: sessions of the backup would be valid again.
+    if not os.path.lexists(path):
         return 0
+    content = b""
     # Whoever reads a pipe waits until somebody writes.
-    content = path.read_bytes().strip() if not path.is_fifo() else b""
+    if not path.is_fifo():
+        with path.open("rb") as file:
+            content = file.read(_MAX_CUTOFF_BYTES).strip()
     # Thirteen digits last until the year 2286.
     if not re.fullmatch(rb"[0-9]{1,13}", content):
         raise InvalidRequest(

@@ -26,8 +26,8 @@ from zataku.table.embedded.file.connection import (
     register_checksums,
     single_value,
 )
-from zataku.table.embedded.file.lock import FileLock
-from zataku.table.embedded.file.sqlite_errors import damaged, table_error
+from zataku.table.embedded.file.lock import FileLock, open_side_file
+from zataku.table.embedded.file.sqlite_errors import damaged, full, is_full, table_error
 from zataku.table.embedded.file.sqlite_types import Connection
 
 # Table name, partition key bytes, sort key bytes.
@@ -123,7 +123,7 @@ class CommitMark:
     """
 
     def __init__(self, path: Path) -> None:
-        self._descriptor = os.open(_mark_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._descriptor = open_side_file(_mark_path(path))
 
     def read(self) -> int:
         """The number, or 0 when there is none."""
@@ -145,8 +145,12 @@ def _mark_path(path: Path) -> Path:
 
 def _read_mark(path: Path) -> int:
     """The mark of a store of another process; unlike `CommitMark` this never creates the file."""
+    mark = _mark_path(path)
     try:
-        return _mark_number(_mark_path(path).read_bytes())
+        if not mark.is_file():
+            return 0
+        with mark.open("rb") as file:
+            return _mark_number(file.read(_MARK_FORMAT.size))
     except OSError:
         return 0
 
@@ -224,6 +228,9 @@ class Database:
         except apsw.Error as error:
             connection.close()
             raise self.translate(error) from error
+        except OSError as error:
+            connection.close()
+            raise full(self.path) if is_full(error) else error from error
         except BaseException:
             connection.close()
             raise

@@ -1,12 +1,14 @@
 """Damaged files and failing disks are reported as errors; damaged data is never returned."""
 
 import asyncio
+import errno
 import os
 import shutil
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import apsw
 import pytest
@@ -14,8 +16,10 @@ import pytest
 from tests.table.embedded.tables import PLAIN, TableClient, game, open_store
 from zataku.table.backend import errors
 from zataku.table.embedded import EmbeddedBackend
+from zataku.table.embedded.database import CommitMark
 from zataku.table.embedded.file.connection import connect
 from zataku.table.embedded.file.layout import PAGE_SIZE
+from zataku.table.embedded.file.lock import lock_holder
 
 
 async def create_store(path: Path, count: int = 300) -> None:
@@ -253,6 +257,70 @@ async def test_a_full_store_rolls_back_the_whole_batch_and_accepts_writes_later(
     await asyncio.gather(*(client.put(game(f"{n}", body="x" * 5000)) for n in range(20)))
     assert len(await client.scan_all()) == 21
     await store.close()
+
+
+async def test_a_store_that_the_disk_was_too_full_for_is_created_when_there_is_room(tmp_path: Path) -> None:
+    command = ["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(tmp_path)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a file system needs more rights")
+    ballast = tmp_path / "ballast"
+    try:
+        for pages in range(1, 16):
+            disk = os.statvfs(tmp_path)
+            ballast.write_bytes(bytes(disk.f_bavail * disk.f_frsize - pages * PAGE_SIZE))
+            path = tmp_path / f"{pages}.db"
+            with pytest.raises(errors.StoreFull, match="Free some space"):
+                await open_store(path, [PLAIN])
+            ballast.unlink()
+            store = await open_store(path, [PLAIN])
+            await store.close()
+            for file in tmp_path.glob(f"{path.name}*"):
+                file.unlink()
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+@pytest.mark.parametrize("failing", ["ftruncate", "pwrite"])
+async def test_a_store_can_be_opened_after_the_disk_was_too_full_for_its_lock(
+    path: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, failing, full)
+        with pytest.raises(OSError, match="No space left") as refused:
+            await open_store(path, [PLAIN])
+    assert refused.value.filename == f"{path}.lock"
+    store = await open_store(path, [PLAIN])
+    await store.close()
+
+
+async def test_a_disk_that_is_too_full_for_the_mark_is_a_full_store(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: CommitMark, __: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(CommitMark, "write", full)
+    with pytest.raises(errors.StoreFull, match="Free some space"):
+        await open_store(path, [PLAIN])
+
+
+@pytest.mark.parametrize("suffix", [".lock", ".mark"])
+async def test_a_pipe_in_the_place_of_a_side_file_is_named(path: Path, suffix: str) -> None:
+    os.mkfifo(f"{path}{suffix}")
+    with pytest.raises(OSError, match="Not a regular file") as refused:
+        await open_store(path, [PLAIN])
+    assert refused.value.filename == f"{path}{suffix}"
+
+
+def test_the_holder_of_a_store_is_not_awaited_at_a_pipe(path: Path) -> None:
+    os.mkfifo(f"{path}.lock")
+    looking = Thread(target=lock_holder, args=(path,), daemon=True)
+    looking.start()
+    looking.join(10)
+    assert not looking.is_alive()
 
 
 async def test_a_full_file_system_loses_no_acknowledged_write(tmp_path: Path) -> None:

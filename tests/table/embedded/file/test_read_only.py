@@ -50,6 +50,20 @@ async def test_writes_acknowledged_by_another_process_are_read(path: Path) -> No
             assert len(members) == 30
 
 
+async def test_a_mark_without_an_end_is_not_read_as_a_whole(stored_file: Path) -> None:
+    os.truncate(f"{stored_file}.mark", 1 << 40)
+    async with await open_embedded(stored_file, [circle], read_only=True) as store:
+        assert await store.get(member_key(1)) is not None
+
+
+async def test_a_pipe_in_the_place_of_the_mark_is_not_read(stored_file: Path) -> None:
+    mark = Path(f"{stored_file}.mark")
+    mark.unlink()
+    os.mkfifo(mark)
+    async with await open_embedded(stored_file, [circle], read_only=True) as store:
+        assert await store.get(member_key(1)) is not None
+
+
 async def test_every_read_returns_the_current_item_of_another_process(path: Path) -> None:
     with writer_process(path) as writer:
         async with await open_embedded(path, [circle], read_only=True) as store:

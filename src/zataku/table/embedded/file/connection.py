@@ -70,11 +70,13 @@ def create_store(connection: Connection) -> None:
     connection.reserve_bytes("main", layout.CHECKSUM_BYTES)
     connection.pragma("journal_mode", "wal")
     connection.pragma("synchronous", "full")
-    with connection:
-        connection.execute(layout.STORE_TABLES)
-        connection.execute("INSERT INTO state VALUES (1, 0, 0, ?)", (token_bytes(32),))
-        connection.pragma("application_id", layout.APPLICATION_ID)
-        connection.pragma("user_version", layout.FORMAT)
+    # Without a savepoint, as `with` makes one: on a full disk SQLite rolls back by itself, and then there is none.
+    connection.execute("BEGIN IMMEDIATE")
+    connection.execute(layout.STORE_TABLES)
+    connection.execute("INSERT INTO state VALUES (1, 0, 0, ?)", (token_bytes(32),))
+    connection.pragma("application_id", layout.APPLICATION_ID)
+    connection.pragma("user_version", layout.FORMAT)
+    connection.execute("COMMIT")
 
 
 def check_format(connection: Connection, path: Path) -> None:

@@ -1,7 +1,9 @@
 """The lock of a store's file: one process, and one store in it, may open it for writing."""
 
+import errno
 import fcntl
 import os
+import stat
 from pathlib import Path
 from time import sleep
 
@@ -18,7 +20,8 @@ def _lock_path(path: Path) -> Path:
 def lock_holder(path: Path) -> str | None:
     """The id of the process that holds a store, "unknown" when it left none, or None. Nothing is created or changed."""
     try:
-        descriptor = os.open(_lock_path(path), os.O_RDONLY | os.O_CLOEXEC)
+        # Without waiting for the writer of a pipe.
+        descriptor = os.open(_lock_path(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         return None
     try:
@@ -28,6 +31,15 @@ def lock_holder(path: Path) -> str | None:
     finally:
         os.close(descriptor)
     return None
+
+
+def open_side_file(path: Path) -> int:
+    """The descriptor of a file next to a store, created if it is missing. A pipe or device in its place is refused."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "Not a regular file", str(path))
+    return descriptor
 
 
 def _process_id(descriptor: int) -> str:
@@ -43,7 +55,7 @@ class FileLock:
 
     def acquire(self) -> None:
         """Acquire the lock; raises `StoreClosed` with the process that has it."""
-        descriptor = os.open(_lock_path(self._path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = open_side_file(_lock_path(self._path))
         if not _try_lock(descriptor):
             sleep(_PROBE_SECONDS)
             if not _try_lock(descriptor):
@@ -54,8 +66,13 @@ class FileLock:
                     path=str(self._path),
                     process=process,
                 )
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        try:
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        except OSError as error:
+            # The disk is full. A descriptor that stays open would keep the lock.
+            os.close(descriptor)
+            raise OSError(error.errno, error.strerror, str(_lock_path(self._path))) from error
         self._descriptor = descriptor
 
     def release(self) -> None:

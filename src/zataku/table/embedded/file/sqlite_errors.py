@@ -1,5 +1,6 @@
 """SQLite's errors as errors of a store that say what to do."""
 
+import errno
 from pathlib import Path
 
 import apsw
@@ -9,6 +10,8 @@ from zataku.table.backend.errors import StoreDamaged, StoreFull, TableError, Thr
 
 def is_full(error: BaseException) -> bool:
     """True when the disk was full."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
     # Growing the shared-memory file of the log fails with a code of its own.
     return isinstance(error, apsw.FullError) or _extended_code(error) == apsw.SQLITE_IOERR_SHMSIZE
 
