@@ -47,6 +47,20 @@ RECORDS = {
     "schema of something else": "UPDATE tables SET schema = CAST('{}' AS BLOB)",
     "index that was walked to a word": "UPDATE indexes SET walked = 'far', done = 'much'",
     "checkpoint that is no number": "INSERT INTO consumers VALUES (1, 'mail', 'here')",
+    "schema of another table": "UPDATE tables SET schema = (SELECT schema FROM tables ORDER BY number DESC LIMIT 1)",
+    "schema of another index": "UPDATE indexes SET schema = (SELECT schema FROM indexes ORDER BY number LIMIT 1)",
+    "index of another table": "UPDATE indexes SET table_number = 2 WHERE number = 1",
+    "request that is no digest": "INSERT INTO tokens VALUES ('a', 'b', 1)",
+    "units that are no number": layout.USAGE_TABLE + "INSERT INTO usage VALUES ('games.by_id', 'many', 1, 1)",
+    "item in letters": "UPDATE items_2 SET item = CAST(x'81ff' AS TEXT)",
+    "item that is a number": "UPDATE items_2 SET item = 5",
+    "key in letters": "UPDATE items_2 SET pk = CAST(pk AS TEXT)",
+    "size that is no number": "UPDATE items_2 SET size = 'large'",
+    "size below zero": "UPDATE items_2 SET size = -1",
+    "expiry that is no number": "UPDATE items_2 SET expires = 'never'",
+    "change at a time that is no number": "INSERT INTO log_1 VALUES (1, 'now', 0, 0, NULL, NULL, NULL)",
+    "change in letters": "INSERT INTO log_1 VALUES (1, 1, 0, 0, NULL, NULL, 'new')",
+    "index entry in letters": "INSERT INTO index_1 VALUES ('a', x'00', x'00', x'00', 1)",
 }
 
 
@@ -119,6 +133,22 @@ async def test_rows_of_a_backup_that_are_no_items_are_named_when_they_are_read(
     await store.restore(file)
     with pytest.raises(errors.StoreDamaged, match="a row that is no item"):
         await TableClient(store, PLAIN).scan_all()
+
+
+async def test_a_restore_of_a_damaged_backup_says_in_one_line_that_the_store_was_not_touched(
+    store: EmbeddedBackend, tmp_path: Path
+) -> None:
+    file = await backup_of(store, tmp_path)
+    connection = connect(file, writable=True)
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
+    connection.pragma("writable_schema", True)
+    connection.execute("UPDATE sqlite_schema SET rootpage = 2 WHERE name IN ('items_1', 'items_2')")
+    connection.close()
+    with pytest.raises(errors.StoreDamaged) as refused:
+        await store.restore(file)
+    assert str(refused.value).startswith(f"The backup {file} is damaged (")
+    assert str(refused.value).endswith("The store was not touched. Take another one.")
+    assert "\n" not in str(refused.value)
 
 
 @pytest.mark.parametrize("size", [512, 8192])

@@ -82,9 +82,10 @@ def check_pages(connection: Connection, path: Path) -> None:
     check_format(connection, path)
     connection.pragma("cell_size_check", True)
     check_schema(connection, path)
-    result = connection.pragma("quick_check")
+    result: str = connection.execute("PRAGMA quick_check(1)").get
     if result != "ok":
-        raise damaged(path, f"is damaged ({result})")
+        # The first line names the database.
+        raise damaged(path, f"is damaged ({result.splitlines()[-1]})")
     check_records(connection, path)
 
 

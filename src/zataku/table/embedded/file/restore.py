@@ -56,6 +56,9 @@ def copy_backup(source: Path, path: Path, tables: Sequence[TableSchema], report:
     except apsw.Error as error:
         remove_files(copy)
         raise _copy_error(source, copy, error) from error
+    except StoreDamaged as error:
+        remove_files(copy)
+        raise _damaged_backup(source, str(error.details["problem"])) from error
     except BaseException:
         remove_files(copy)
         raise
@@ -67,8 +70,12 @@ def _copy_error(source: Path, copy: Path, error: apsw.Error) -> BaseException:
         return StoreFull(f"The disk is too full for {copy}. The store was not touched. Free some space.")
     translated = table_error(error, source)
     if isinstance(translated, StoreDamaged):
-        return StoreDamaged(f"The backup {source} is damaged ({error}). The store was not touched. Take another one.")
+        return _damaged_backup(source, f"is damaged ({error})")
     return error if translated is None else translated
+
+
+def _damaged_backup(source: Path, problem: str) -> StoreDamaged:
+    return StoreDamaged(f"The backup {source} {problem}. The store was not touched. Take another one.")
 
 
 def advance_commits(copy: Path, commits: int) -> None:

@@ -6,8 +6,9 @@ SQLite lets any column hold a value of any type, so that those of the store's ow
 """
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TypeAlias, TypeVar, cast
 
 import apsw
 import msgspec
@@ -16,6 +17,8 @@ from zataku.table.backend.errors import BadInput
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.embedded.file import layout
 from zataku.table.embedded.file.sqlite_types import Connection
+
+T = TypeVar("T", TableSchema, IndexSchema)
 
 # Type, name and table of an object, and its SQL without differences of white space; None for the index of a constraint.
 _SchemaObject: TypeAlias = tuple[str, str, str, str | None]
@@ -39,7 +42,18 @@ _INVALID_RECORDS = {
         OR typeof(done) <> 'integer' OR typeof(total) <> 'integer')""",
     "consumers": """EXISTS (SELECT 1 FROM consumers WHERE typeof(table_number) <> 'integer' OR typeof(name) <> 'text'
         OR typeof(position) <> 'integer')""",
+    "tokens": """EXISTS (SELECT 1 FROM tokens WHERE typeof(token) <> 'text' OR typeof(digest) <> 'blob'
+        OR typeof(at) <> 'real')""",
+    "usage": """EXISTS (SELECT 1 FROM usage WHERE typeof(pattern) <> 'text' OR typeof(calls) <> 'integer'
+        OR typeof(reads) <> 'real' OR typeof(writes) <> 'real')""",
 }
+_INVALID_ITEMS = """typeof(pk) <> 'blob' OR typeof(sk) <> 'blob' OR typeof(size) <> 'integer' OR size < 0
+    OR typeof(expires) NOT IN ('null', 'integer') OR typeof(item) <> 'blob'"""
+_INVALID_LOG = """typeof(at) <> 'real' OR typeof(kind) <> 'integer' OR typeof(expired) <> 'integer'
+    OR typeof(keys) NOT IN ('null', 'blob') OR typeof(old) NOT IN ('null', 'blob')
+    OR typeof(new) NOT IN ('null', 'blob')"""
+_INVALID_ENTRIES = """typeof(ipk) <> 'blob' OR typeof(isk) <> 'blob' OR typeof(pk) <> 'blob' OR typeof(sk) <> 'blob'
+    OR typeof(id) <> 'integer'"""
 
 
 def check_schema(connection: Connection, path: Path) -> None:
@@ -65,14 +79,51 @@ def check_records(connection: Connection, path: Path) -> None:
     if connection.pragma("page_size") != layout.PAGE_SIZE:
         raise _refused(path, "has pages of another size than a store")
     for table, condition in _INVALID_RECORDS.items():
-        if connection.execute(f"SELECT {condition}").get:
-            raise _refused(path, f"has records in {table!r} that a store does not write")
-    for table, schema_type in (("tables", TableSchema), ("indexes", IndexSchema)):
-        try:
-            for (schema,) in connection.execute(f"SELECT schema FROM {table}").fetchall():
-                msgspec.json.decode(schema, type=schema_type)
-        except ValueError as error:
-            raise _refused(path, f"has records in {table!r} that a store does not write") from error
+        if (table not in _OPTIONAL_TABLES or ("table", table) in _objects(connection)) and _has(connection, condition):
+            raise _foreign_records(path, table)
+    tables = _checked_tables(connection, path)
+    indexes = _checked_indexes(connection, path, tables)
+    checks = [(layout.items(number), _INVALID_ITEMS) for number in tables]
+    checks += [(layout.log(number), _INVALID_LOG) for number in tables]
+    checks += [(layout.entries(number), _INVALID_ENTRIES) for number in indexes]
+    for table, condition in checks:
+        if _has(connection, f"EXISTS (SELECT 1 FROM {table} WHERE {condition})"):
+            raise _foreign_records(path, table)
+
+
+def _has(connection: Connection, condition: str) -> bool:
+    return bool(connection.execute(f"SELECT {condition}").get)
+
+
+def _checked_tables(connection: Connection, path: Path) -> dict[int, TableSchema]:
+    """The schemas of the tables by their numbers. The name stands in a column and in the schema."""
+    schemas: dict[int, TableSchema] = {}
+    for number, name, schema in connection.execute("SELECT number, name, schema FROM tables").fetchall():
+        schemas[number] = _decoded(schema, TableSchema, path, "tables")
+        if schemas[number].name != name:
+            raise _foreign_records(path, "tables")
+    return schemas
+
+
+def _checked_indexes(connection: Connection, path: Path, tables: Mapping[int, TableSchema]) -> list[int]:
+    """The numbers of the indexes, each of which its table's schema names."""
+    rows = connection.execute("SELECT number, table_number, name, schema FROM indexes").fetchall()
+    for _, table_number, name, schema in rows:
+        index = _decoded(schema, IndexSchema, path, "indexes")
+        if index.name != name or name not in {each.name for each in tables[table_number].indexes}:
+            raise _foreign_records(path, "indexes")
+    return [number for number, *_ in rows]
+
+
+def _decoded(schema: bytes, schema_type: type[T], path: Path, table: str) -> T:
+    try:
+        return msgspec.json.decode(schema, type=schema_type)
+    except ValueError as error:
+        raise _foreign_records(path, table) from error
+
+
+def _foreign_records(path: Path, table: str) -> BadInput:
+    return _refused(path, f"has records in {table!r} that a store does not write")
 
 
 def _require_same(

@@ -41,7 +41,9 @@ def full(path: Path) -> StoreFull:
 def damaged(path: Path, problem: str) -> StoreDamaged:
     """The error of a damaged file, which the store stops using."""
     return StoreDamaged(
-        f"{path} {problem}. Nothing more is read or written. Check the disk, then restore a backup.", path=str(path)
+        f"{path} {problem}. Nothing more is read or written. Check the disk, then restore a backup.",
+        path=str(path),
+        problem=problem,
     )
 
 
