@@ -69,6 +69,20 @@ async def test_clients_of_two_processes_are_in_one_room(two: Two, clock: Process
     await advance_until(clock, lambda: hana.read().here == 1, 5)
 
 
+async def test_people_and_rooms_are_reported_when_the_clock_is_set_back(two: Two, clock: ProcessClock):
+    one, other = two
+    hana = await one.client("hana").join()
+    await other.client("sora").join()
+    await advance_until(clock, lambda: hana.read().here == 2, 5)
+    clock.set_back(7200)
+    await other.client("mio").join()
+    await advance_until(clock, lambda: hana.read().here == 3, 5)
+    clock.set_back(7200)
+    # As in a process that has just started.
+    other.rooms._directory._remote.clear()
+    await advance_until(clock, lambda: other.rooms.running("counter") == {ROOM: 3}, 5)
+
+
 async def test_transient_commands_reach_the_other_process(two: Two):
     one, other = two
     hana, sora = await one.client("hana").join(), await other.client("sora").join()

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from zataku.clock import has_passed
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.bus_messages import RunningRooms, decode_running_rooms, encode
 from zataku.realtime.rooms.context import RoomContext
@@ -107,7 +108,7 @@ class RoomDirectory:
         """Set the rooms that run in this process."""
         now = self._context.clock.now()
         changed, self._local = running != self._local, running
-        if self._context.is_alone or not (changed or now - self._announced_at >= DIRECTORY_INTERVAL_SECONDS):
+        if self._context.is_alone or not (changed or has_passed(self._announced_at, now, DIRECTORY_INTERVAL_SECONDS)):
             return
         self._announced_at = now
         self._context.bus.publish(DIRECTORY_CHANNEL, encode(RunningRooms(process=self._context.process, rooms=running)))

@@ -4,6 +4,7 @@ import asyncio
 
 from msgspec import Raw
 
+from zataku.clock import has_passed
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.realtime.rooms.actor import CommandResult
@@ -90,9 +91,9 @@ class RemoteOwner:
     def run_timers(self, now: float) -> None:
         """Do what is due at this time: expire calls and report presence."""
         self._rpc.expire(now)
-        elapsed = now - self._reported_at
         has_changed = self._mirror.accounts.keys() != self._reported
-        if elapsed >= PRESENCE_REPORT_SECONDS or (elapsed >= CHANGED_PRESENCE_REPORT_SECONDS and has_changed):
+        seconds = CHANGED_PRESENCE_REPORT_SECONDS if has_changed else PRESENCE_REPORT_SECONDS
+        if has_passed(self._reported_at, now, seconds):
             self._report(is_complete=False)
 
     def report_presence(self) -> None:

@@ -42,6 +42,13 @@ async def test_sizes_are_cached_for_some_seconds(admin_app: AdminApp) -> None:
     assert (await admin_app.get(f"tables/{TABLE}"))["figures"]["items"] == 2
 
 
+async def test_sizes_are_counted_again_when_the_clock_is_set_back(admin_app: AdminApp) -> None:
+    assert (await admin_app.get(f"tables/{TABLE}"))["figures"]["items"] == 0
+    await stored_user(admin_app.store)
+    admin_app.clock.set_back(7200)
+    assert (await admin_app.get(f"tables/{TABLE}"))["figures"]["items"] == 2
+
+
 async def test_a_cancelled_reader_does_not_cancel_the_count(
     admin_app: AdminApp, monkeypatch: pytest.MonkeyPatch
 ) -> None:

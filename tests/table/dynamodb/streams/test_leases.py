@@ -106,6 +106,16 @@ async def test_when_a_process_dies_another_continues_once_the_lease_lapses(strea
     assert sort_keys(await second.read()) == ["b", "c", "d"]
 
 
+async def test_when_a_process_dies_another_continues_although_its_clock_was_set_back(stream: StreamFixture):
+    first, second = Process(stream, "first"), Process(stream, "second")
+    await first.read()
+    assert await second.read() == []
+    second.clock.set_back(7200)
+    assert await second.read() == []
+    await second.clock.advance(20)
+    assert sort_keys(await second.read()) == [*"abcd"]
+
+
 async def test_a_lease_lapses_by_its_counter_and_not_by_the_time_of_day(stream: StreamFixture):
     first, second = Process(stream, "first"), Process(stream, "second")
     second.clock = ManualClock(now=5_000_000_000.0)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from zataku.clock import Clock
+from zataku.clock import Clock, has_passed
 from zataku.table import Store
 from zataku.table.backend.port import Size
 
@@ -19,12 +19,12 @@ class TableSizes:
         self._clock = clock
         self._counting: asyncio.Task[None] | None = None
         self._sizes: dict[tuple[str, str | None], Size] = {}
-        self._until = 0.0
+        self._cache_seconds = 0.0
         self.counted_at = 0.0
 
     async def read(self) -> dict[tuple[str, str | None], Size]:
         """Sizes by table and index, None for the table itself."""
-        if self._clock.now() >= self._until:
+        if has_passed(self.counted_at, self._clock.now(), self._cache_seconds):
             if self._counting is None or self._counting.done():
                 self._counting = asyncio.create_task(self._count())
             # A cancelled caller must not cancel the count for the others.
@@ -33,10 +33,10 @@ class TableSizes:
 
     def invalidate(self) -> None:
         """Count again at the next call."""
-        self._until = 0.0
+        self._cache_seconds = 0.0
 
     async def _count(self) -> None:
         started_at = self._clock.now()
         self._sizes = {(size.table, size.index): size for size in await self._store.backend.sizes()}
         self.counted_at = self._clock.now()
-        self._until = self.counted_at + max(_MIN_CACHE_SECONDS, (self.counted_at - started_at) * _CACHE_FACTOR)
+        self._cache_seconds = max(_MIN_CACHE_SECONDS, (self.counted_at - started_at) * _CACHE_FACTOR)

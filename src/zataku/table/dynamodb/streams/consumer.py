@@ -4,6 +4,7 @@ import asyncio
 
 from msgspec import Struct
 
+from zataku.clock import has_passed
 from zataku.table.backend.errors import BadInput, LeaseLost, ResultUnknown, StoreClosed, TableError
 from zataku.table.backend.port import RawChange
 from zataku.table.backend.table_schema import TableSchema
@@ -112,7 +113,7 @@ class Consumer:
         if lineage.is_stale:
             if await lineage.refresh():
                 self._reset()
-        elif self._clock.now() < self._refresh_at:
+        elif not has_passed(self._refresh_at - self._refresh_seconds, self._clock.now(), self._refresh_seconds):
             return
         await self._renew()
         await self._claim_shards()

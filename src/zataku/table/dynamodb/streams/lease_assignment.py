@@ -26,7 +26,8 @@ class LeaseMonitor:
             seen = before.get(shard)
             if seen is None or seen[:2] != (lease.owner, lease.counter):
                 seen = (lease.owner, lease.counter, now)
-            self._seen[shard] = seen
+            # The clock may have been set back since: then the time of the lease begins again.
+            self._seen[shard] = (*seen[:2], min(seen[2], now))
 
     def is_free(self, lease: Lease) -> bool:
         """True when the lease has no owner, or its owner has not renewed it in time."""

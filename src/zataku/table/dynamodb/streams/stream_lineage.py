@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import structlog
 
+from zataku.clock import has_passed
 from zataku.table.backend.errors import ConditionFailed, ResultUnknown, TableError
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.dynamodb.streams.lease_assignment import LeaseMonitor
@@ -42,7 +43,7 @@ class StreamLineage:
     @property
     def is_stale(self) -> bool:
         """True when the shards should be described again."""
-        return self._refreshed_at is None or self._clock.now() - self._refreshed_at >= _REFRESH_SECONDS
+        return self._refreshed_at is None or has_passed(self._refreshed_at, self._clock.now(), _REFRESH_SECONDS)
 
     def mark_stale(self) -> None:
         """Have the shards read again: they are known to have changed."""
