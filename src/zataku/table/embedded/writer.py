@@ -1,5 +1,6 @@
 """The writer thread and the SQLite transaction it has open: all calls of a batch share one commit and one disk sync."""
 
+import errno
 from collections.abc import Callable
 from threading import Thread
 from typing import Any, Final, NoReturn, Protocol, TypeVar
@@ -12,7 +13,7 @@ from zataku.table.backend.values import pack
 from zataku.table.embedded.catalog import Catalog, StoredTable
 from zataku.table.embedded.database import CachedItem, CacheKey, Database
 from zataku.table.embedded.file.checkpointer import Checkpointer
-from zataku.table.embedded.file.sqlite_errors import damaged, is_full
+from zataku.table.embedded.file.sqlite_errors import damaged, is_failed_write, is_full
 from zataku.table.embedded.file.sqlite_types import Connection
 from zataku.table.embedded.queue import CallQueue, QueuedCall, execute, fail, resolve
 from zataku.table.embedded.rows import NewRow, StoredRow, has_same_index_key, index_key_if_valid
@@ -282,6 +283,9 @@ class Writer:
         except apsw.IOError as error:
             if is_full(error):
                 raise
+            # SQLite does not count a quota as a full disk. As there, nothing of the transaction is in the file.
+            if is_failed_write(error) and group.connection.system_errno == errno.EDQUOT:
+                raise apsw.FullError("disk quota exceeded") from error
             self._mark_damaged(error)
         database.commits = commits
         database.sequence = group.sequence

@@ -4,6 +4,7 @@ It is a VFS below that of the checksums, so the store runs unchanged. Prints the
 """
 
 import asyncio
+import errno
 import sys
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import apsw
 
 from tests.table.embedded.tables import PLAIN, TableClient, game
 
-# The fault injected into the next calls: "sync", "checkpoint", "full", or "" for none.
+# The fault injected into the next calls: "sync", "checkpoint", "full", "quota", "broken", or "" for none.
 FAULT = {"now": ""}
 
 
@@ -30,12 +31,17 @@ class FaultyFile(apsw.VFSFile):
     def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802 - apsw's name
         if FAULT["now"] == "full" and self.is_log:
             raise apsw.exception_for(apsw.SQLITE_FULL)
+        if FAULT["now"] in ("quota", "broken") and self.is_log:
+            raise apsw.exception_for(apsw.SQLITE_IOERR_WRITE)
         super().xWrite(data, offset)
 
 
 class FaultyDisk(apsw.VFS):
     def __init__(self) -> None:
         super().__init__("faulty", "unix", makedefault=True)
+
+    def xGetLastError(self) -> tuple[int, str]:  # noqa: N802 - apsw's name
+        return (errno.EDQUOT if FAULT["now"] == "quota" else errno.EIO), ""
 
     def xOpen(self, name: object, flags: list[int]) -> FaultyFile:  # noqa: N802 - apsw's name
         return FaultyFile(name, flags)

@@ -228,8 +228,9 @@ def test_a_failed_sync_disables_the_store_until_it_is_reopened(path: Path) -> No
     ]
 
 
-def test_a_store_recovers_when_a_full_disk_has_space_again(path: Path) -> None:
-    assert run_with_fault(path, "full") == [
+@pytest.mark.parametrize("fault", ["full", "quota"])
+def test_a_store_recovers_when_a_full_disk_has_space_again(path: Path, fault: str) -> None:
+    assert run_with_fault(path, fault) == [
         "before ok",
         "during StoreFull",
         "during StoreFull",
@@ -238,6 +239,11 @@ def test_a_store_recovers_when_a_full_disk_has_space_again(path: Path) -> None:
         "close ok",
         "reopened 1",
     ]
+
+
+def test_a_write_that_fails_for_another_reason_disables_the_store(path: Path) -> None:
+    outcomes = run_with_fault(path, "broken")
+    assert outcomes[1:4] == ["during ResultUnknown", "during ResultUnknown", "after StoreDamaged"]
 
 
 async def test_a_full_store_rolls_back_the_whole_batch_and_accepts_writes_later(path: Path) -> None:

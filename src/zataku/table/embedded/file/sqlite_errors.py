@@ -16,6 +16,11 @@ def is_full(error: BaseException) -> bool:
     return isinstance(error, apsw.FullError) or _extended_code(error) == apsw.SQLITE_IOERR_SHMSIZE
 
 
+def is_failed_write(error: BaseException) -> bool:
+    """True when the system refused a write."""
+    return _extended_code(error) == apsw.SQLITE_IOERR_WRITE
+
+
 def table_error(error: apsw.Error, path: Path) -> TableError | None:
     """The error that callers get, or None when it does not concern the file or disk."""
     if is_full(error):

@@ -72,6 +72,11 @@ class Connection(Protocol):
         """True between BEGIN and its end."""
         ...
 
+    @property
+    def system_errno(self) -> int:
+        """What the system said of the last failed read or write."""
+        ...
+
     def cursor(self) -> Cursor:
         """A new cursor."""
         ...
