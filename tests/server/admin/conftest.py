@@ -78,6 +78,7 @@ class AdminApp:
         self.sockets: list[FakeConnection] = []
         self.ended: list[tuple[AccountId, str | None]] = []
         self.restored = 0
+        self.restore_problem: RequestError | None = None
         self.counters = RequestCounters()
         gauges = Gauges(
             sockets=lambda: float(len(self.sockets)),
@@ -111,6 +112,8 @@ class AdminApp:
 
     async def _restored(self) -> None:
         self.restored += 1
+        if self.restore_problem is not None:
+            raise self.restore_problem
 
     @property
     def platform(self) -> str:

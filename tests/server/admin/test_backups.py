@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from tests.platform.items import HANA, nth_account_id, stored_user
 from tests.server.admin.conftest import UPLOAD_LIMIT, AdminApp, admin_app_on
 from tests.support.manual_clock import ManualClock
+from zataku.errors import Unavailable
 from zataku.platform.design import account
 from zataku.table import TableError
 from zataku.table.embedded.file.connection import connect
@@ -188,6 +189,29 @@ async def test_a_damaged_backup_is_not_restored(admin_app: AdminApp) -> None:
     assert await admin_app.store.get(account(HANA.account_id)) == HANA
     assert (await upload(admin_app, "again.db", path.read_bytes())).json()["error"]["code"] == "not_a_backup"
     assert other_files(admin_app) == set()
+
+
+async def test_what_a_restore_could_not_finish_is_shown(admin_app: AdminApp) -> None:
+    name = await create_backup(admin_app)
+    admin_app.restore_problem = Unavailable("Write the time yourself.")
+    await admin_app.http.post(f"/api/admin/backups/{name}/restore", json={"confirm": name})
+    await admin_app.backups.wait_until_idle()
+    restoring = (await admin_app.get("backups"))["restoring"]
+    assert (restoring["state"], restoring["problem"]) == ("done", "Write the time yourself.")
+
+
+async def test_a_folder_that_is_in_the_way_of_a_restore_is_named(admin_app: AdminApp) -> None:
+    await stored_user(admin_app.store)
+    name = await create_backup(admin_app)
+    (mark,) = admin_app.folder.rglob("*.mark")
+    kept = mark.with_suffix(".before-restore")
+    kept.mkdir()
+    await admin_app.http.post(f"/api/admin/backups/{name}/restore", json={"confirm": name})
+    await admin_app.backups.wait_until_idle()
+    restoring = (await admin_app.get("backups"))["restoring"]
+    assert restoring["state"] == "failed"
+    assert restoring["problem"] == f"{kept}: Is a directory. Check what is there, and the space on its disk."
+    assert await admin_app.store.get(account(HANA.account_id)) == HANA
 
 
 async def test_a_restore_fails_when_the_current_state_cannot_be_backed_up(

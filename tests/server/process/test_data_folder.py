@@ -10,7 +10,7 @@ import pytest
 from tests.server.conftest import PASSWORD, PUBLIC, MakeClient, sign_up
 from zataku.accounts.administration import CONTROL_FILE
 from zataku.accounts.secrets import Secret
-from zataku.errors import InvalidRequest
+from zataku.errors import InvalidRequest, Unavailable
 from zataku.server.app import Application
 from zataku.server.process.data_folder import (
     SESSION_CUTOFF_FILE,
@@ -115,6 +115,13 @@ async def test_the_session_cutoff_is_read_as_it_was_written(tmp_path: Path) -> N
     write_session_cutoff(tmp_path, 1_771_669_800_000)
     assert read_session_cutoff(tmp_path) == 1_771_669_800_000
     assert [file.name for file in tmp_path.iterdir()] == [SESSION_CUTOFF_FILE]
+
+
+async def test_a_session_cutoff_that_cannot_be_written_is_reported_with_what_to_do(tmp_path: Path) -> None:
+    file = tmp_path / SESSION_CUTOFF_FILE
+    file.mkdir()
+    with pytest.raises(Unavailable, match=f"{file} could not be written .Is a directory.*date"):
+        write_session_cutoff(tmp_path, 1)
 
 
 async def test_a_folder_in_the_place_of_a_file_is_named(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from zataku.background_tasks import BackgroundTasks
 from zataku.clock import Clock, now_ms
-from zataku.errors import Conflict
+from zataku.errors import Conflict, RequestError
 from zataku.server.admin.messages import Backups, BackupView, RestoreProgress
 from zataku.table import Progress, TableError
 
@@ -190,7 +190,11 @@ class BackupService:
             return
         log.info("restore_done", backup=name, saved_as=restore.saved_as)
         self._restore = replace(self._restore, state="done")
-        await self._on_restored()
+        try:
+            await self._on_restored()
+        except RequestError as problem:
+            log.warning("restore_unfinished", backup=name, problem=problem.message)
+            self._restore = replace(self._restore, problem=problem.message)
 
     def _restore_progress(self, done: int, total: int) -> None:
         if self._restore is not None and self._restore.state == "restoring":
@@ -199,4 +203,6 @@ class BackupService:
 
 def _explain(problem: Exception) -> str:
     """The sentence for an admin; details of an unexpected error are in the log only."""
+    if isinstance(problem, OSError) and problem.filename is not None:
+        return f"{problem.filename}: {problem.strerror}. Check what is there, and the space on its disk."
     return problem.message if isinstance(problem, TableError) else "It failed. The server's log says why."

@@ -8,7 +8,7 @@ import msgspec
 
 from zataku.accounts.administration import CONTROL_FILE, ControlFile
 from zataku.accounts.secrets import Secret
-from zataku.errors import InvalidRequest
+from zataku.errors import InvalidRequest, Unavailable
 from zataku.table import Millis
 
 SESSION_CUTOFF_FILE = "sessions-from"
@@ -61,7 +61,15 @@ def read_session_cutoff(folder: Path) -> Millis:
 
 def write_session_cutoff(folder: Path, cutoff: Millis) -> None:
     """Make every session invalid that began before this moment."""
-    _replace_file(folder / SESSION_CUTOFF_FILE, str(cutoff).encode())
+    path = folder / SESSION_CUTOFF_FILE
+    try:
+        _replace_file(path, str(cutoff).encode())
+    except OSError as error:
+        raise Unavailable(
+            f"Everything is restored, but {path} could not be written ({error.strerror}): from the next start on, "
+            "sessions of the backup that have ended since are valid again. Write the present time into it: "
+            f"date +%s000 > {path}"
+        ) from error
 
 
 def _replace_file(path: Path, content: bytes) -> None:
