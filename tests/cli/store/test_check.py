@@ -14,6 +14,7 @@ from tests.support.reading_circle import circle
 from tests.support.writer_process import writer_process
 from zataku.table import StoreUrl, open_store
 from zataku.table.backend.port import PutItem
+from zataku.table.embedded.file.connection import connect, register_checksums
 
 NEGATIVE = {"PK": "MEMBER#eve", "SK": "MEMBER#eve", "name": "eve", "noteCount": -1}
 FOREIGN = {"PK": "SHIP#1", "SK": "SHIP#1"}
@@ -70,6 +71,28 @@ def test_the_list_is_printed_for_a_program(host: CommandLine, store: Path) -> No
     (item,) = printed["listed"]
     assert item["key"] == {"PK": "MEMBER#eve", "SK": "MEMBER#eve"}
     assert (item["table"], item["entity"]) == ("ReadingCircle", "Member")
+
+
+@pytest.mark.parametrize("row", ["x''", "x'ff'", "x'8101'", "substr(item, 1, length(item) - 3)", "x'81a150a2c328'"])
+def test_rows_that_are_no_items_are_listed_by_their_keys(host: CommandLine, store: Path, row: str) -> None:
+    put_raw(store, NEGATIVE)
+    register_checksums()
+    connection = connect(store, writable=True)
+    connection.execute(f"UPDATE items_1 SET item = {row} WHERE pk = CAST('MEMBER#m1' AS BLOB)")
+    connection.close()
+    result = host("store", "check", "--json")
+    assert result.code == 1
+    printed = json.loads(result.out)
+    assert (printed["items"], printed["unreadable"]) == (6, 2)
+    listed = {item["key"]["PK"]: item for item in printed["listed"]}
+    assert listed["MEMBER#m1"]["key"] == {"PK": "MEMBER#m1", "SK": "MEMBER#m1"}
+    assert (listed["MEMBER#m1"]["entity"], listed["MEMBER#m1"]["reason"]) == (None, "It is no item.")
+    assert listed["MEMBER#eve"]["entity"] == "Member"
+
+
+def test_a_damaged_page_is_not_taken_for_a_row_that_is_no_item(host: CommandLine, store: Path) -> None:
+    store.write_bytes(store.read_bytes().replace(b"noteCount", b"noteCounT"))
+    assert host.refused("store", "check").endswith("(store_damaged)")
 
 
 def test_it_works_beside_a_running_server(host: CommandLine, store: Path) -> None:

@@ -268,8 +268,8 @@ class Binding(Generic[E]):
             if self._decode is not None:
                 try:
                     return self._decode(row)
-                except msgspec.ValidationError:
-                    pass  # A set, or a decimal that no float equals: decode the unpacked item instead.
+                except ValueError:
+                    pass  # A set, a decimal that no float equals, or no item: decode the unpacked item instead.
             row = unpack(row)
         return self.to_struct(cast("Item", row), self.entity, self.in_key)
 
@@ -278,7 +278,7 @@ class Binding(Generic[E]):
         if self._decode is not None:
             try:
                 return list(map(self._decode, cast("list[bytes]", rows)))
-            except (msgspec.ValidationError, TypeError):
+            except (ValueError, TypeError):
                 pass  # One of them is unpacked, or needs to be.
         return [self.decode(row) for row in rows]
 
