@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextvars import Context, copy_context
 from typing import Any, cast
 
 
@@ -31,8 +32,9 @@ class ManualLoop:
     def time(self) -> float:
         return self._now
 
-    def call_soon(self, callback: Callable[..., object], *args: Any) -> ManualHandle:
-        handle = ManualHandle(self._now, callback, args)
+    def call_soon(self, callback: Callable[..., object], *args: Any, context: Context | None = None) -> ManualHandle:
+        run = (copy_context() if context is None else context).run
+        handle = ManualHandle(self._now, run, (callback, *args))
         self._soon.append(handle)
         return handle
 

@@ -3,6 +3,7 @@
 import asyncio
 from typing import cast
 
+from structlog.contextvars import bound_contextvars, get_contextvars
 from structlog.testing import capture_logs
 
 from tests.support.memory_transport import ManualLoop
@@ -114,6 +115,17 @@ def test_work_that_fails_holds_up_nobody():
         workers.loop.turn()
     assert workers.done == ["a", "b", "c"]
     assert [line["event"] for line in lines] == ["connection_work_failed"]
+
+
+def test_work_of_a_later_turn_is_not_done_in_the_context_of_a_request():
+    workers, seen = Workers(per_turn=1), list[str]()
+    with bound_contextvars(request_id="of one request"):
+        workers.do("a")
+        for _ in range(2):
+            workers.do("", work=lambda: seen.extend(get_contextvars()))
+    while workers.loop.turn():
+        pass
+    assert seen == []
 
 
 def test_those_who_send_little_come_before_those_who_send_much():

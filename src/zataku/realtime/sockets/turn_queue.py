@@ -7,6 +7,7 @@ whoever comments in that moment would wait for it at each of the turns that a co
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Callable
+from contextvars import Context
 from typing import TypeAlias
 
 import structlog
@@ -90,7 +91,8 @@ class TurnQueue:
 
     def _schedule_turn(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._next_turn is None:
-            self._next_turn = loop.call_soon(self._begin_turn, loop)
+            # Not in the context of the request that came here: its id would be in the log lines of others.
+            self._next_turn = loop.call_soon(self._begin_turn, loop, context=Context())
 
     def _begin_turn(self, loop: asyncio.AbstractEventLoop) -> None:
         self._next_turn = None
