@@ -71,8 +71,10 @@ async def test_a_socket_opens_within_the_limits_of_other_requests(server: Socket
         (request(HEADERS | {"Sec-WebSocket-Key": "short"}), 400, "bad_request"),
         (request(HEADERS | {"Sec-WebSocket-Version": "12"}), 400, "bad_request"),
         (request(HEADERS, method="POST"), 405, "method_not_allowed"),
+        (request(HEADERS | {"X-Control": "a\x01b"}), 400, "bad_request"),
+        (request(HEADERS | {"X-Control": "a\x7fb"}), 400, "bad_request"),
     ],
-    ids=["length", "chunked", "key", "version", "method"],
+    ids=["length", "chunked", "key", "version", "method", "control character", "delete character"],
 )
 async def test_a_request_that_opens_no_socket_gets_an_error_and_a_line_in_the_log(
     server: SocketServer, sent: bytes, status: int, code: str

@@ -1,7 +1,6 @@
 """The WebSocket protocol of the server: uvicorn's own, with a direct path for prepared frames."""
 
 import asyncio
-from asyncio import BaseTransport, Transport
 from collections.abc import Callable
 from functools import partial
 from http import HTTPStatus
@@ -14,11 +13,11 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from uvicorn.server import ServerState
 from websockets.exceptions import InvalidState
 from websockets.frames import CTRL_OPCODES, Frame, Opcode
-from websockets.http11 import Request
 
+from zataku.errors import InvalidRequest
 from zataku.realtime.sockets import limits
 from zataku.realtime.sockets.connection import FrameCounter
-from zataku.realtime.sockets.handshake import has_body, parse_request, refusal, refusal_code
+from zataku.realtime.sockets.handshake import parse_request, refusal, refusal_code
 from zataku.realtime.sockets.kernel_buffer import MAX_KERNEL_BUFFER_BYTES, limit_kernel_buffer
 from zataku.realtime.sockets.receive_queue import ReceiveQueue
 from zataku.realtime.sockets.turn_queue import RecentTurns, TurnQueue
@@ -121,10 +120,10 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
 
     # The connection
 
-    def connection_made(self, transport: BaseTransport) -> None:
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client has connected."""
         super().connection_made(transport)
-        stream = cast("Transport", transport)
+        stream = cast("asyncio.Transport", transport)
         self.pending_bytes = stream.get_write_buffer_size
         stream.set_write_buffer_limits(high=0)
         self._handshake_timer = self.loop.call_later(self.handshake_seconds, stream.abort)
@@ -138,8 +137,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         if self._resuming is not None:
             self._resuming.cancel()
             self._resuming = None
-        # Nobody waits for it.
-        self._turns.do(self.loop, self._address, partial(self._end_session, exc), is_frequent=True)
+        self._turns.do(self.loop, self._address, partial(self._end_session, exc), is_frequent=True)  # nobody waits
 
     def _end_session(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -153,7 +151,7 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         """Bytes have arrived: first the request, as uvicorn hands it over, then frames."""
         self._was_active = True
         if not self.handshake_initiated:
-            self._open(parse_request(data))
+            self._open(data)
             return
         self._unparsed += data
         if self._resuming is None and not self._is_queued:
@@ -172,21 +170,19 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
 
     # The handshake
 
-    def _open(self, request: Request) -> None:
-        """Start the application for a request that asks for a socket, and refuse any other."""
-        if has_body(request):
-            self._refuse(400, "The request for a socket has a body. Send it without one.")
+    def _open(self, head: bytes) -> None:
+        """Start the application for a request that asks for a socket, when this has returned, and refuse any other."""
+        try:
+            request = parse_request(head)
+        except InvalidRequest as error:
+            self._refuse(400, error.message)
             return
-        self.handle_connect(request)
-
-    def handle_connect(self, event: Request) -> None:
-        """A client requests a WebSocket; the application starts when this has returned."""
-        accepted = self.conn.accept(event)
+        accepted = self.conn.accept(request)
         if accepted.status_code != HTTPStatus.SWITCHING_PROTOCOLS:
             problem = f"The request does not open a socket: {self.conn.handshake_exc}. Use a WebSocket client."
             self._refuse(accepted.status_code, problem)
             return
-        super().handle_connect(event)
+        self.handle_connect(request)
         self.write = self.transport.write
         self._extensions = cast("dict[str, object]", self.scope.setdefault("extensions", {}))
         self._extensions[EXTENSION] = self
