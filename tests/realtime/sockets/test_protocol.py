@@ -1,6 +1,7 @@
 """The protocol below the messages: broken frames, invalid bytes, aborted connections."""
 
 import asyncio
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.realtime.sockets.socket_server import (
     transient_event,
 )
 from zataku.realtime.sockets.limits import SocketLimits
+from zataku.realtime.sockets.protocol import PreparedFrameProtocol
 
 REQUEST = (
     b"GET /socket HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -153,6 +155,16 @@ async def test_a_client_that_closes_and_never_reads_is_aborted():
         assert connection.pending_bytes() == 0
         writer.transport.abort()
         await server.handler.wait_until(lambda: server.handler.disconnects)
+
+
+async def test_a_connection_whose_turn_fails_is_aborted(server: SocketServer, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(PreparedFrameProtocol, "handle_ping", lambda _: 1 // 0)
+    client, writer = await open_connection(server)
+    # The join is handled as it arrives, what follows in a later turn.
+    writer.write(JOIN + Frame(Opcode.PING, b"").serialize(mask=True))
+    with suppress(ConnectionResetError):
+        await read_all(client)
+    writer.close()
 
 
 async def test_a_client_may_ping_but_not_without_limit(server: SocketServer):

@@ -164,6 +164,17 @@ async def test_requests_of_a_crowd_are_spread_over_turns_of_the_loop(connection:
         assert not each.transport.is_paused
 
 
+async def test_a_connection_whose_turn_fails_is_aborted(connection: HttpConnection, monkeypatch: pytest.MonkeyPatch):
+    broken = HttpConnection(neighbour=connection)
+    monkeypatch.setattr(broken.protocol, "handle_events", lambda: 1 // 0)
+    connection.receive(GET)
+    broken.receive(GET)
+    with capture_logs() as lines:
+        await connection.run()
+    assert [line["event"] for line in lines] == ["connection_work_failed"]
+    assert broken.transport.was_aborted
+
+
 async def test_a_page_comes_before_a_crowd_that_opens_sockets(connection: HttpConnection):
     sockets = [HttpConnection(address=f"203.0.113.{number}", neighbour=connection) for number in range(20)]
     connection.receive(GET)

@@ -215,14 +215,18 @@ class PreparedFrameProtocol(WebSocketsSansIOProtocol):
         """Handle a message, or as many other frames as one turn of the loop may take, and continue in the next one."""
         self._is_queued = False
         data, position, left = self._unparsed, 0, limits.MAX_FRAMES_PER_TURN
-        while left and self._may_parse() and (self._parsed_frames or position < len(data)):
-            if self._parsed_frames:
-                self._handle_frame(self._parsed_frames.pop())
-                left -= 1
-            else:
-                piece = data[position : position + limits.PIECE_BYTES]
-                position += len(piece)
-                self._parse_piece(piece)
+        try:
+            while left and self._may_parse() and (self._parsed_frames or position < len(data)):
+                if self._parsed_frames:
+                    self._handle_frame(self._parsed_frames.pop())
+                    left -= 1
+                else:
+                    piece = data[position : position + limits.PIECE_BYTES]
+                    position += len(piece)
+                    self._parse_piece(piece)
+        except BaseException:
+            self.transport.abort()  # nothing would be read of it any more
+            raise
         self._unparsed = data[position:]
         if self.transport.is_closing() or self._has_stopped_reading():
             self._unparsed, self._parsed_frames = b"", []

@@ -144,14 +144,18 @@ class TimedHttpProtocol(H11Protocol):
         """Parse as much as one turn of the loop may take, and continue in the next one."""
         was_turn_over = self.conn.is_turn_over
         self.conn.start_turn()
-        if was_turn_over:
-            self.handle_events()
         data, position = self._unparsed, 0
-        while position < len(data) and self._may_parse():
-            piece = data[position : position + self.conn.piece_bytes]
-            position += len(piece)
-            self.conn.receive_data(piece)
-            self.handle_events()
+        try:
+            if was_turn_over:
+                self.handle_events()
+            while position < len(data) and self._may_parse():
+                piece = data[position : position + self.conn.piece_bytes]
+                position += len(piece)
+                self.conn.receive_data(piece)
+                self.handle_events()
+        except BaseException:
+            self.transport.abort()  # nothing would be read of it any more
+            raise
         self._unparsed = b"" if self._is_over() else data[position:]
         self._continue()
 
