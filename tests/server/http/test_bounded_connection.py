@@ -164,6 +164,26 @@ async def test_requests_of_a_crowd_are_spread_over_turns_of_the_loop(connection:
         assert not each.transport.is_paused
 
 
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        ("x", 200),
+        ("x:8000", 200),
+        ("x:", 200),
+        ("[::1]:8000", 200),
+        ("a_b.example", 200),
+        ("", 200),
+        ("x:80y", 400),
+        ("x:99999", 400),
+        ("[::1", 400),
+    ],
+)
+async def test_a_host_of_which_no_url_can_be_made_is_refused(connection: HttpConnection, host: str, status: int):
+    connection.receive(f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+    await connection.run()
+    assert [answered for answered, _ in connection.answers] == [status]
+
+
 async def test_a_connection_whose_turn_fails_is_aborted(connection: HttpConnection, monkeypatch: pytest.MonkeyPatch):
     broken = HttpConnection(neighbour=connection)
     monkeypatch.setattr(broken.protocol, "handle_events", lambda: 1 // 0)

@@ -1,6 +1,7 @@
 """The HTTP/1.1 parser of a connection: h11, with bounds on what it parses in a turn of the loop and of a request."""
 
 import re
+from urllib.parse import urlsplit
 
 import h11
 
@@ -100,9 +101,11 @@ class BoundedConnection(h11.Connection):
 
     def _count(self, event: h11.Event | type[h11.PAUSED] | type[h11.NEED_DATA]) -> None:
         if isinstance(event, h11.Request):
-            names = {name for name, _ in event.headers}
-            self._is_chunked = b"transfer-encoding" in names
-            if self._is_chunked and b"content-length" in names:
+            headers = dict(event.headers)
+            if not _is_host(headers.get(b"host", b"")):
+                self._refuse("The Host header names no host.", 400)
+            self._is_chunked = b"transfer-encoding" in headers
+            if self._is_chunked and b"content-length" in headers:
                 # A proxy may have read another body: what is the next request here would be a part of this one there.
                 self._refuse("The body has a length and comes in chunks. Send it in one way.", 400)
             self._chunks = self._chunk_bytes = 0
@@ -115,3 +118,12 @@ class BoundedConnection(h11.Connection):
     def _refuse(self, reason: str, status: int) -> None:
         self.error_status = status
         raise h11.RemoteProtocolError(reason, error_status_hint=status)
+
+
+def _is_host(value: bytes) -> bool:
+    """True for a `Host` header of which a URL can be made, as Litestar does for an error. HTTP/1.0 may have none."""
+    try:
+        _ = urlsplit("//" + value.decode("latin-1")).port
+    except ValueError:
+        return False
+    return True
