@@ -184,6 +184,30 @@ async def test_a_host_of_which_no_url_can_be_made_is_refused(connection: HttpCon
     assert [answered for answered, _ in connection.answers] == [status]
 
 
+@pytest.mark.parametrize("before", [b"", b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n"], ids=["first", "second"])
+@pytest.mark.parametrize(
+    ("sent", "has_body"),
+    [
+        (b"HEAD / HTTP/1.1\r\nHost: x:y\r\n\r\n", False),
+        (b"HEAD / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n", False),
+        (b"HEAD / nonsense\r\n\r\n", True),
+    ],
+    ids=["host", "two lengths", "no request"],
+)
+async def test_a_refused_request_for_the_head_gets_no_body(
+    connection: HttpConnection, before: bytes, sent: bytes, has_body: bool
+):
+    if before:
+        connection.receive(before)
+        await connection.run()
+    connection.receive(sent)
+    await connection.run()
+    head, _, body = connection.transport.written.rpartition(b"\r\n\r\n")
+    assert head.rpartition(b"HTTP/1.1 ")[2].startswith(b"400")
+    assert bool(body) == has_body
+    assert connection.transport.has_ended_writing
+
+
 async def test_a_connection_whose_turn_fails_is_aborted(connection: HttpConnection, monkeypatch: pytest.MonkeyPatch):
     broken = HttpConnection(neighbour=connection)
     monkeypatch.setattr(broken.protocol, "handle_events", lambda: 1 // 0)

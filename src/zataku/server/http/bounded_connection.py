@@ -36,6 +36,8 @@ class BoundedConnection(h11.Connection):
         """Bytes of all responses so far."""
         self.status = 0
         """The status of the last response."""
+        self.is_head = False
+        """True when the last request asked for no body."""
         self._max_head_bytes = max_head_bytes
         self._events_left = MAX_EVENTS_PER_TURN
         self._is_chunked = False
@@ -101,7 +103,7 @@ class BoundedConnection(h11.Connection):
 
     def _count(self, event: h11.Event | type[h11.PAUSED] | type[h11.NEED_DATA]) -> None:
         if isinstance(event, h11.Request):
-            headers = dict(event.headers)
+            headers, self.is_head = dict(event.headers), event.method == b"HEAD"
             if not _is_host(headers.get(b"host", b"")):
                 self._refuse("The Host header names no host.", 400)
             self._is_chunked = b"transfer-encoding" in headers

@@ -237,7 +237,8 @@ class TimedHttpProtocol(H11Protocol):
         response = h11.Response(status_code=status, headers=[*headers, (b"connection", b"close")], reason=reason)
         # Such bytes may also arrive during a response, or after it.
         if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-            for event in (response, h11.Data(data=body), h11.EndOfMessage()):
+            is_head = self.conn.our_state is h11.SEND_RESPONSE and self.conn.is_head
+            for event in (response, h11.Data(data=b"" if is_head else body), h11.EndOfMessage()):
                 self.transport.write(self.conn.send(event) or b"")
 
     def _discard(self) -> None:
