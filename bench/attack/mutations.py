@@ -53,6 +53,7 @@ HOSTILE_HEADERS = (
     b"Origin: null",
     b"Origin: http://[::1",
     b"Host: [::1",
+    b"Host: x:80y",
     b"Host: \xe3\x81\x82.example",
     b"Host: " + b"a." * 500,
     b"X-Forwarded-For: ::ffff:999.1.1.1, unknown",

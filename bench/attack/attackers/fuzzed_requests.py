@@ -114,8 +114,16 @@ class RequestFuzzer:
         if self.cookies and random.random() < 0.8:
             headers += [b"Cookie: " + random.choice(self.cookies), b"Origin: " + self._origin.encode()]
         for _ in range(random.choice((0, 0, 0, 1, 1, 3))):
-            headers.append(random.choice(HOSTILE_HEADERS))
+            hostile = random.choice(HOSTILE_HEADERS)
+            # In place of the valid one or beside it: a second Host is refused whatever it names.
+            if random.random() < 0.5:
+                headers = [header for header in headers if _name(header) != _name(hostile)]
+            headers.append(hostile)
         return headers
+
+
+def _name(header: bytes) -> bytes:
+    return header.partition(b":")[0]
 
 
 async def fuzzed_requests(target: Target, bounds: Bounds, random: Random) -> Outcome:

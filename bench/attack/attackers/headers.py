@@ -35,6 +35,7 @@ HEADERS = (
     b"Origin: http://attacker.example\r\n",
     b"Connection: close\r\nUpgrade: h2c\r\n",
     b"X-Null: a\0b\r\n",
+    b"X-Control: a\x01b\r\n",
 )
 TARGETS = (b"/socket", b"/api/home", b"/nope")
 LONG_TARGETS = tuple(b"/socket?%b" % (b"q" * size) for size in (7000, 8200, 20_000, 70_000))
