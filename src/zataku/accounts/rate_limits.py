@@ -73,7 +73,8 @@ RATE_LIMITS: Mapping[RateLimitName, RateLimit] = MappingProxyType(
         # An export reads a whole room. At the end of a talk some of the audience may want one.
         "export": RateLimit(6, MINUTE, 6),
         "export_address": RateLimit(60, MINUTE, 30),
-        "export_all": RateLimit(240, MINUTE, 120),
+        # What ten addresses may begin, so that a few of them leave something to others.
+        "export_all": RateLimit(600, MINUTE, 300),
         # The server replaces it by its setting `sockets_per_address`.
         "socket_address": RateLimit(3000, MINUTE, 1500),
     }

@@ -70,7 +70,7 @@ async def open_account_services(
         accounts=Accounts(store, clock, passwords, on_sign_out, cutoff),
         rate_limits=rate_limits,
         export_limits=ExportLimits(
-            rate_limits, max_exports=settings.exports, max_per_address=settings.exports_per_address
+            clock, rate_limits, max_exports=settings.exports, max_per_address=settings.exports_per_address
         ),
     )
 

@@ -28,7 +28,8 @@ def no_limits() -> OpenConnections:
 class HttpConnection:
     """The protocol of a connection.
 
-    The app answers `/nope` and `/limited` at once with their status, and other requests with the size of their body.
+    The app answers `/nope` and `/limited` at once with their status, `/part` with the beginning of a response, and
+    other requests with the size of their body.
     """
 
     def __init__(
@@ -73,6 +74,10 @@ class HttpConnection:
 
     async def _app(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.requests += 1
+        if scope["path"] == "/part":
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            await send({"type": "http.response.body", "body": b"part", "more_body": True})
+            return
         size, status = 0, STATUSES.get(scope["path"], 200)
         while scope["path"] not in STATUSES:
             message = await receive()

@@ -14,7 +14,7 @@ from litestar import Litestar, get
 from tests.server.conftest import PUBLIC, MakeClient
 from tests.support.app_context import user_identity
 from tests.support.manual_clock import ManualClock
-from zataku.accounts.export_limits import EXPORT, ExportLimits
+from zataku.accounts.export_limits import EXPORT, SLOW_SECONDS, ExportLimits
 from zataku.accounts.rate_limits import RATE_LIMITS, RateLimit, RateLimits
 from zataku.clock import instant_ms
 from zataku.live.archive.export import EXPORT_PAGE_SIZE
@@ -32,14 +32,18 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 HERE, PAGES = "192.0.2.44", 6
 
 
+def refused_to_end() -> None:
+    raise AssertionError("An export was ended.")
+
+
 class SlowDownload:
     """A request for an export whose client reads only when it is told to."""
 
-    def __init__(self, application: Application, path: str, address: str) -> None:
+    def __init__(self, application: Application, path: str, address: str, reads: int = 1) -> None:
         self.status = 0
         self.chunks: list[bytes] = []
         self.headers: dict[bytes, bytes] = {}
-        self._reads, self._gone = asyncio.Semaphore(1), asyncio.Event()
+        self._reads, self._gone = asyncio.Semaphore(reads), asyncio.Event()
         self._blocked = asyncio.Event()
         self._has_sent_request = False
         headers = [(b"host", b"zataku.local:8000")]
@@ -145,9 +149,30 @@ async def test_a_person_downloads_one_file_of_each_format_at_once(
     account = application.services.accounts.authenticator
     caller = await account.authenticate({identity.name: identity.value or ""})
     assert caller is not None
-    with limits.slot(caller.account_id, "elsewhere"), limits.slot(caller.account_id, "elsewhere"):
+    slots = [limits.slot(caller.account_id, "elsewhere", refused_to_end) for _ in range(2)]
+    with slots[0], slots[1]:
         assert (await reader.get(path)).status_code == 429
     assert (await reader.get(path)).status_code == 200
+    assert limits.running == 0
+
+
+async def test_a_download_that_is_never_read_is_ended_for_another(
+    application: Application, limits: ExportLimits, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = ManualClock(0.0)
+    monkeypatch.setattr(limits, "_clock", clock)
+    downloads = [SlowDownload(application, path, HERE, reads=0) for _ in range(Settings().exports_per_address)]
+    for download in downloads:
+        await download.wait_until_blocked()
+    await clock.advance(SLOW_SECONDS)
+    another = SlowDownload(application, path, HERE)
+    await another.wait_until_blocked()
+    assert limits.running == len(downloads)
+    await asyncio.wait([it.task for it in downloads], timeout=10, return_when=asyncio.FIRST_COMPLETED)
+    [ended] = [it for it in downloads if it.task.done()]
+    assert ended.task.exception() is None
+    for download in (*downloads, another):
+        await download.disconnect()
     assert limits.running == 0
 
 
@@ -206,7 +231,8 @@ async def exporting_client(
 
 
 async def test_an_export_that_takes_too_long_is_ended_and_its_slot_is_free() -> None:
-    limits = ExportLimits(RateLimits(ManualClock(0.0)), max_exports=1, max_per_address=1)
+    clock = ManualClock(0.0)
+    limits = ExportLimits(clock, RateLimits(clock), max_exports=1, max_per_address=1)
     async with exporting_client(limits, max_seconds=0) as (client, is_read):
         with pytest.raises(AssertionError):
             # The response is never completed, which the transport of the test reports so.

@@ -39,6 +39,15 @@ async def test_a_connection_that_reads_nothing_is_aborted(connection: HttpConnec
     assert [line["event"] for line in lines] == ["response_stalled"]
 
 
+async def test_what_is_left_of_a_response_that_ended_midway_is_dropped(connection: HttpConnection):
+    connection.transport.is_stuck = True
+    connection.receive(b"GET /part HTTP/1.1\r\nHost: x\r\n\r\n")
+    await connection.run()
+    assert connection.transport.is_closing()
+    connection.loop.advance(CHECK)
+    assert connection.transport.was_aborted
+
+
 async def test_a_slow_reader_is_never_aborted(connection: HttpConnection):
     connection.transport.is_stuck = True
     connection.receive(LAST_GET)

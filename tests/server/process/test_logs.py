@@ -102,3 +102,15 @@ logging.getLogger("library").error("first\\x1b[2J\\rsecond")
     assert b"\r" not in run.stderr
     assert b"\x1b" not in run.stderr
     assert run.stderr.count(b"\n") == 2
+
+
+def test_uvicorn_says_nothing_of_responses_and_handshakes_that_were_ended():
+    code = (
+        "import logging; from zataku.server.process.logs import configure_logging; configure_logging()\n"
+        "for name in ('response', 'handshake', 'nothing'):\n"
+        "    words = 'returned without completing' if name != 'nothing' else 'failed'\n"
+        "    logging.getLogger('uvicorn.error').error(f'ASGI callable {words} {name}.')"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30)
+    assert "ASGI callable failed nothing." in found.stderr
+    assert "without completing" not in found.stderr

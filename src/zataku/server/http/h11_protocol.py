@@ -338,6 +338,10 @@ class TimedHttpProtocol(H11Protocol):
     def _check_stall(self) -> None:
         """Abort a connection whose peer has read nothing of a response for too long."""
         self._stall_timer = None
+        if self.transport.is_closing() and not self.cycle.response_complete:
+            # Ended midway, as an export that made room for another: nobody needs the rest of it.
+            self.transport.abort()
+            return
         pending = self.transport.get_write_buffer_size()
         unread = pending + unacknowledged_bytes(self.transport)
         taken, now = self.conn.sent_bytes - unread, self.loop.time()

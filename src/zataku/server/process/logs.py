@@ -110,7 +110,7 @@ def configure_logging(form: LogForm = "text") -> None:
         )
     )
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    # Malformed requests and rejected sockets have lines of their own.
+    # Malformed requests, rejected sockets and exports that are ended have lines of their own.
     uvicorn = logging.getLogger("uvicorn.error")
     uvicorn.setLevel(logging.ERROR)
-    uvicorn.addFilter(lambda line: "without completing handshake" not in line.getMessage())
+    uvicorn.addFilter(lambda line: "returned without completing" not in line.getMessage())
