@@ -28,6 +28,7 @@ RateLimitName: TypeAlias = Literal[
     "read",
     "read_address",
     "file_address",
+    "health_address",
     "code_address",
     "socket_address",
     "export",
@@ -68,6 +69,8 @@ RATE_LIMITS: Mapping[RateLimitName, RateLimit] = MappingProxyType(
         "read_address": RateLimit(12_000, MINUTE, 6000),
         # A hall that opens a page for the first time requests all of its files at once.
         "file_address": RateLimit(60_000, MINUTE, 30_000),
+        # Pages ask for /healthz, too, when their socket fails: those of a hall in the same moment.
+        "health_address": RateLimit(12_000, MINUTE, 6000),
         # QR codes that are not cached yet: drawing one is slow.
         "code_address": RateLimit(60, MINUTE, 60),
         # An export reads a whole room. At the end of a talk some of the audience may want one.

@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from tests.server.http.gate_process import GateProcess
+from tests.support.manual_clock import ManualClock
+from zataku.accounts.rate_limits import RateLimit, RateLimits
 from zataku.server.http.asgi import Receive, Scope, Send, send_json
 from zataku.server.http.startup_gate import StartupGate
 
@@ -68,6 +70,23 @@ async def test_health_checks_are_answered_at_once_and_requests_wait_until_the_ap
         await process.stop()
     assert application.calls == ["drained", "closed"]
     assert process.gate.failure is None
+
+
+async def test_health_checks_are_limited_by_the_address_that_a_trusted_proxy_names():
+    application = FakeApplication()
+    application.may_open.set()
+    process = GateProcess(StartupGate(application.open, proxies=["127.0.0.1"]))
+    flood, elsewhere = {"x-forwarded-for": "192.0.2.1"}, {"x-forwarded-for": "192.0.2.2"}
+    async with asyncio.timeout(DEADLINE):
+        await process.start()
+        process.gate._rate_limits = RateLimits(ManualClock(), {"health_address": RateLimit(60, 60.0, 2)})
+        paths = ("/healthz", "/readyz", "/healthz", "/readyz")
+        answers = [await process.client.get(path, headers=flood) for path in paths]
+        assert [it.status_code for it in answers] == [200, 200, 429, 429]
+        assert (answers[2].json()["error"]["code"], answers[2].headers["retry-after"]) == ("too_many_requests", "1")
+        assert (await process.client.get("/healthz", headers=elsewhere)).status_code == 200
+        assert (await process.client.get("/", headers=flood)).status_code == 200
+        await process.stop()
 
 
 async def test_an_application_that_cannot_be_opened_ends_the_process_with_the_reason():

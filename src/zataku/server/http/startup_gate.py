@@ -1,20 +1,24 @@
 """The ASGI app that uvicorn runs: answers health checks at once, and holds requests until the application is open."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
+from math import ceil
 from typing import Protocol, TypeAlias
 
-from zataku.errors import Problem
+from zataku.accounts.rate_limits import RATE_LIMITS, RateLimits, client_network
+from zataku.clock import SystemClock
+from zataku.errors import Problem, RateLimited
 from zataku.server.http.asgi import App, Receive, Scope, Send, reject_socket, send_error, send_json
 from zataku.server.http.errors import status_error
+from zataku.server.http.request_context import RequestContextReader
 
 MAX_WAIT_SECONDS = 20.0
 """How long a request waits for the application to open."""
 MAX_HEADER_BYTES = 32 * 1024
 """The most bytes of all headers of a request together."""
 HEALTH_CHECKS = ("/healthz", "/readyz")
-"""Paths that the gate answers itself, to every caller alike."""
+"""Paths that the gate answers itself, to every caller alike; how often, is limited by address."""
 HEADERS_TOO_LARGE = Problem(
     "headers_too_large", "The headers of the request are too large. Send less, or clear your cookies."
 )
@@ -56,10 +60,12 @@ class StartupGate:
     requests wait until the application is open. When it cannot be opened, `has_ended` is true and `failure` says why.
     """
 
-    def __init__(self, open_application: OpenApplication) -> None:
+    def __init__(self, open_application: OpenApplication, proxies: Iterable[str] = ()) -> None:
         self.failure: Exception | None = None
         self.has_ended = False
         self._open_application = open_application
+        self._context_reader = RequestContextReader(proxies)
+        self._rate_limits = RateLimits(SystemClock(), {"health_address": RATE_LIMITS["health_address"]})
         self._application: OpenedApplication | None = None
         self._is_draining = False
         self._opened_or_failed = asyncio.Event()
@@ -100,6 +106,11 @@ class StartupGate:
             self._lifetime.cancel()
 
     async def _answer_health_check(self, scope: Scope, send: Send) -> None:
+        try:
+            self._rate_limits.consume("health_address", client_network(self._context_reader.read(scope).address))
+        except RateLimited as error:
+            await send_error(send, error.status, error.problem, {"retry-after": str(ceil(error.retry_after))})
+            return
         if scope["method"] not in ("GET", "HEAD"):
             await send_error(send, 405, _WRONG_METHOD, {"allow": "GET, HEAD"})
         elif scope["path"] == "/healthz":

@@ -61,7 +61,7 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
             async with collection_while_quiet(services.context.clock, lambda: services.realtime.hub.socket_count):
                 yield application
 
-    gate = StartupGate(open_and_collect)
+    gate = StartupGate(open_and_collect, settings.proxies)
     http = partial(TimedHttpProtocol, open_connections=open_connections, turns=TurnQueue(CONNECTIONS_PER_TURN))
     config = uvicorn.Config(
         gate,
