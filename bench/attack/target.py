@@ -19,6 +19,8 @@ from zataku.live.samples import talk_comments
 from zataku.table import open_embedded
 
 BLOCKED_WORDS = 200
+EMPTY_ROOMS = 20
+"""As many as one socket can join."""
 _COSTLY_WORD = fold_word("\ufdfa" * 2)
 """A beginning that every part of a text of the costliest characters shares with the words."""
 _PRIMES = "\u2032" * 21
@@ -37,6 +39,8 @@ class Target(msgspec.Struct, frozen=True, kw_only=True):
     """An open room with many blocked words."""
     open_id: str
     """An open room that nobody else uses."""
+    empty_ids: list[str]
+    """Open rooms without comments."""
 
 
 class AttackedServer(ZatakuServer):
@@ -50,7 +54,7 @@ class AttackedServer(ZatakuServer):
 
     def start(self) -> None:
         """Fill the store, start the server on it, and open the rooms of the audience and of the attackers."""
-        archive_id, moderated_id = asyncio.run(self._fill_store())
+        archive_id, moderated_id, empty_ids = asyncio.run(self._fill_store())
         super().start()
         self.target = Target(
             port=self.port,
@@ -58,6 +62,7 @@ class AttackedServer(ZatakuServer):
             archive_id=archive_id,
             moderated_id=moderated_id,
             open_id=self._open_room(),
+            empty_ids=empty_ids,
         )
 
     def is_ready(self) -> bool:
@@ -84,9 +89,10 @@ class AttackedServer(ZatakuServer):
         content = msgspec.json.encode({"name": "Attacked"})
         return msgspec.json.decode(self.request("POST", "/api/live/rooms", content), type=OpenedRoom).room_id
 
-    async def _fill_store(self) -> tuple[str, str]:
+    async def _fill_store(self) -> tuple[str, str, list[str]]:
         now = time.time() - 7200
         archive, moderated = (self._room(name, now) for name in ("Archive", "Moderated"))
+        empty = [self._room(f"Empty {number}", now) for number in range(EMPTY_ROOMS)]
         words = [
             Block(room_id=moderated.room_id, what="WORD", value=value, at=moderated.created_at)
             for number in range(BLOCKED_WORDS // 2)
@@ -95,11 +101,11 @@ class AttackedServer(ZatakuServer):
         store = await open_embedded(self._folder / "zataku.db", TABLES)
         try:
             comments = talk_comments(self._random, now, archive.room_id, self._comments)
-            await store.write_many(put=[msgspec.structs.replace(archive, status="CLOSED"), moderated, *words])
+            await store.write_many(put=[msgspec.structs.replace(archive, status="CLOSED"), moderated, *empty, *words])
             await store.write_many(put=comments)
         finally:
             await store.close()
-        return archive.room_id, moderated.room_id
+        return archive.room_id, moderated.room_id, [room.room_id for room in empty]
 
     def _room(self, name: str, now: float) -> Room:
         room_id = RoomId(str(UUID(int=self._random.getrandbits(128), version=4)))

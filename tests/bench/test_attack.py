@@ -27,7 +27,9 @@ QUIET_SECONDS = 2.0
 MAX_GROWTH_BYTES = 150 * 1024 * 1024
 """Far more than the attacks may leave behind, far less than a leak of every message would."""
 
-TARGET = Target(port=1, room_id="room", archive_id="archive", moderated_id="moderated", open_id="open")
+TARGET = Target(
+    port=1, room_id="room", archive_id="archive", moderated_id="moderated", open_id="open", empty_ids=["empty"]
+)
 DOCUMENT = {
     "paths": {
         "/api/rooms/{room_id}": {
@@ -88,6 +90,11 @@ def test_every_attack_has_run(short_attack: Result):
         attack.name: True for attack in ATTACKS
     }
     assert combined(short_attack.outcomes.values()).messages >= 5_000
+
+
+def test_the_sockets_with_many_subscriptions_are_subscribed(short_attack: Result):
+    answers = short_attack.outcomes["full-subscriptions"].answers
+    assert answers.get("joined", 0) >= 10 * answers["101"]
 
 
 def test_the_audience_gets_every_comment_during_the_attack_and_newcomers_get_in(short_attack: Result):

@@ -15,7 +15,6 @@ from bench.attack.target import Target
 from bench.live import comments
 
 CONNECTIONS_PER_ADDRESS = 2000
-TOPICS_PER_SOCKET = 20
 _FAMILY = 3
 _CONNECTIONS_PER_SECOND = 400
 _WORKERS = 20
@@ -75,8 +74,10 @@ async def topic_joins(target: Target, bounds: Bounds, random: Random) -> Outcome
 
 
 async def full_subscriptions(target: Target, bounds: Bounds, _random: Random) -> Outcome:
-    """Sockets that each subscribe to as many topics as they may, and stay."""
+    """Sockets of two addresses that each join as many rooms as a socket may, and stay."""
     outcome = Outcome()
+    joins = [{"t": "join", "id": number, "to": f"live/{room_id}"} for number, room_id in enumerate(target.empty_ids)]
+    content = b"".join(frame(TEXT, _encode(join)) for join in joins)
     sockets: list[Connection] = []
     readings: list[asyncio.Task[None]] = []
 
@@ -89,8 +90,7 @@ async def full_subscriptions(target: Target, bounds: Bounds, _random: Random) ->
                 continue
             sockets.append(connection)
             readings.append(asyncio.create_task(count_replies(connection)))
-            joins = [{"t": "join", "id": topic, "to": f"home/{number}-{topic}"} for topic in range(TOPICS_PER_SOCKET)]
-            await connection.send(b"".join(frame(TEXT, _encode(join)) for join in joins), len(joins))
+            await connection.send(content, len(joins))
 
     await gather_bounded(_WORKERS, work)
     await asyncio.sleep(min(5.0, bounds.seconds))
