@@ -12,8 +12,10 @@ from tests.support.store_reads import eventually
 from zataku.clock import instant_ms
 from zataku.live.design import Connection, connection, connections
 from zataku.live.functions.connections import (
+    CROWD_FLUSH_SECONDS,
     FLUSH_SECONDS,
     MAX_JOINS_PER_FLUSH,
+    MAX_WRITES_PER_FLUSH,
     RETRY_SECONDS,
     ConnectionTracker,
     DisconnectFunction,
@@ -41,6 +43,10 @@ def set_faults(store: Store, faults: Faults) -> None:
 async def stored_ids(store: Store) -> set[str]:
     """The ids of the connections in the table."""
     return {cast("Connection", item).connection_id async for item in store.scan(connections)}
+
+
+async def stored_count(store: Store) -> int:
+    return len(await stored_ids(store))
 
 
 def count_joins(store: Store) -> int:
@@ -109,19 +115,34 @@ async def test_a_connection_that_ends_during_the_flush_is_deleted(
 async def test_a_crowd_joins_and_leaves_in_several_flushes(tracker: ConnectionTracker, strict: Store) -> None:
     set_faults(strict, NO_FAULTS)
     await open_room(strict, room(OTHER_ROOM_ID))
-    crowd = [socket(number) for number in range(MAX_JOINS_PER_FLUSH + 120)]
+    crowd = [socket(number) for number in range(MAX_JOINS_PER_FLUSH + 20)]
     for number, connection_id in enumerate(crowd):
-        tracker.joined(ROOM_ID if number % 5 else OTHER_ROOM_ID, connection_id)
+        tracker.joined(ROOM_ID if number % 6 else OTHER_ROOM_ID, connection_id)
     await tracker.flush()
     assert len(await stored_ids(strict)) == MAX_JOINS_PER_FLUSH
+    assert count_joins(strict) == MAX_WRITES_PER_FLUSH
     await tracker.flush()
     assert await stored_ids(strict) == set(crowd)
     for connection_id in crowd:
         tracker.left(ROOM_ID, connection_id)
     await tracker.flush()
-    assert len(await stored_ids(strict)) < 120
+    assert len(await stored_ids(strict)) == 20
     await tracker.flush()
     assert await stored_ids(strict) == set()
+
+
+async def test_a_crowd_does_not_wait_long_for_its_next_flush(
+    tracker: ConnectionTracker, strict: Store, clock: ManualClock
+) -> None:
+    set_faults(strict, NO_FAULTS)
+    crowd = {socket(number) for number in range(2 * MAX_JOINS_PER_FLUSH)}
+    async with tracker.lifespan():
+        for connection_id in crowd:
+            tracker.joined(ROOM_ID, connection_id)
+        await advance(clock, FLUSH_SECONDS)
+        await eventually(lambda: stored_count(strict), MAX_JOINS_PER_FLUSH)
+        await advance(clock, CROWD_FLUSH_SECONDS)
+        await eventually(lambda: stored_ids(strict), crowd)
 
 
 async def test_a_closed_or_unknown_room_accepts_no_join_and_delays_no_other(

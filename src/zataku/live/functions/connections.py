@@ -17,17 +17,23 @@ from zataku.background_tasks import BackgroundTasks
 from zataku.clock import Clock, instant_ms
 from zataku.live.design import Connection, left_behind
 from zataku.live.functions import Function
-from zataku.live.limits import MAX_JOINS_PER_WRITE, ConnectionId, ProcessName, RoomId
+from zataku.live.limits import ConnectionId, ProcessName, RoomId
 from zataku.live.writes import join, sweep_connection
 from zataku.table import BadInput, ConditionFailed, InstantMs, Store, TableError, TransactionCancelled
 
 FLUSH_SECONDS = 0.5
 """Time between two flushes."""
+CROWD_FLUSH_SECONDS = 0.05
+"""Time between two flushes while more is pending than one of them writes."""
 RETRY_SECONDS = 5.0
 """Time before the next attempt after the store has failed."""
-MAX_JOINS_PER_FLUSH = MAX_LEAVES_PER_FLUSH = 10 * MAX_JOINS_PER_WRITE
-"""How many joins, and how many leaves, one flush writes: a crowd leaves the store time for comments."""
-MAX_LEAVES_PER_WRITE = 100
+MAX_CONNECTIONS_PER_WRITE = 20
+"""A write of a hundred holds the event loop and the store's thread for ten milliseconds, in which comments wait."""
+MAX_WRITES_PER_FLUSH = 5
+"""Of joins, and of leaves: a crowd leaves the store time for comments."""
+MAX_JOINS_PER_FLUSH = MAX_WRITES_PER_FLUSH * MAX_CONNECTIONS_PER_WRITE
+MAX_JOINS_SEARCHED = 10 * MAX_JOINS_PER_FLUSH
+"""Among how many pending joins those of one room are looked for, to write them together."""
 MAX_PENDING = 20_000
 """How many changes wait for a store that fails. The rest is dropped, and left to time to live."""
 STOP_SECONDS = 3.0
@@ -135,7 +141,7 @@ class ConnectionTracker:
                 # Stopping waits for one write at most.
                 if not self._is_stopping:
                     await self._write_joins(room_id, connection_ids)
-            for _ in range(0, MAX_LEAVES_PER_FLUSH, MAX_LEAVES_PER_WRITE):
+            for _ in range(MAX_WRITES_PER_FLUSH):
                 if self._pending_leaves and not self._is_stopping:
                     await self._write_leaves()
 
@@ -146,15 +152,16 @@ class ConnectionTracker:
         return False
 
     def _join_groups(self) -> list[tuple[RoomId, list[ConnectionId]]]:
-        """The joins of one flush by room, in groups that fit into a transaction."""
+        """The joins of one flush by room, in groups for one transaction each."""
         by_room: defaultdict[RoomId, list[ConnectionId]] = defaultdict(list)
-        for connection_id, room_id in islice(self._pending_joins.items(), MAX_JOINS_PER_FLUSH):
+        for connection_id, room_id in islice(self._pending_joins.items(), MAX_JOINS_SEARCHED):
             by_room[room_id].append(connection_id)
-        return [
-            (room_id, connection_ids[first : first + MAX_JOINS_PER_WRITE])
+        groups = (
+            (room_id, connection_ids[first : first + MAX_CONNECTIONS_PER_WRITE])
             for room_id, connection_ids in by_room.items()
-            for first in range(0, len(connection_ids), MAX_JOINS_PER_WRITE)
-        ]
+            for first in range(0, len(connection_ids), MAX_CONNECTIONS_PER_WRITE)
+        )
+        return list(islice(groups, MAX_WRITES_PER_FLUSH))
 
     async def _write_joins(self, room_id: RoomId, connection_ids: list[ConnectionId]) -> None:
         joining = [it for it in connection_ids if self._pending_joins.pop(it, None) is not None]
@@ -170,7 +177,7 @@ class ConnectionTracker:
             raise
 
     async def _write_leaves(self) -> None:
-        leaving = list(islice(self._pending_leaves, MAX_LEAVES_PER_WRITE))
+        leaving = list(islice(self._pending_leaves, MAX_CONNECTIONS_PER_WRITE))
         await self._disconnect(leaving)
         for connection_id in leaving:
             del self._pending_leaves[connection_id]
@@ -185,7 +192,7 @@ class ConnectionTracker:
                 log.warning("connection_flush_failed", code=error.code)
                 pause = RETRY_SECONDS
             else:
-                pause = FLUSH_SECONDS
+                pause = CROWD_FLUSH_SECONDS if self._pending_joins or self._pending_leaves else FLUSH_SECONDS
             if self._dropped:
                 log.warning("connection_changes_dropped", dropped=self._dropped)
                 self._dropped = 0
