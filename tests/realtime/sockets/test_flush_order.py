@@ -20,6 +20,7 @@ steps = st.one_of(
     st.tuples(st.just("unsubscribe"), names, topics),
     st.tuples(st.just("broadcast"), st.none(), topics),
     st.tuples(st.just("broadcast"), names, topics),
+    st.tuples(st.just("broadcast_later"), st.none(), topics),
     st.tuples(st.just("send"), names, st.none()),
     st.tuples(st.just("wait"), st.none(), st.none()),
     st.tuples(st.just("turn"), st.none(), st.none()),
@@ -47,8 +48,11 @@ class Model:
             case "unsubscribe", str(), str():
                 self.hub.unsubscribe(self.clients[name][0], topic)
                 self.subscriptions.discard((name, topic))
-            case "broadcast", _, str():
-                self.hub.broadcast(topic, payload, None if name is None else frozenset({AccountId(name)}))
+            case "broadcast" | "broadcast_later", _, str():
+                if action == "broadcast":
+                    self.hub.broadcast(topic, payload, None if name is None else frozenset({AccountId(name)}))
+                else:
+                    self.hub.broadcast_later(topic, payload)
                 for subscriber, subscribed in self.subscriptions:
                     if subscribed == topic and name in {None, subscriber}:
                         self.expected[subscriber].append(payload)

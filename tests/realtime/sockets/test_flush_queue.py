@@ -132,6 +132,27 @@ async def test_two_busy_topics_of_one_socket_share_a_write_and_keep_their_order(
     assert one.payloads == [b"1", b"3", b"5"]
 
 
+async def test_messages_that_may_wait_share_a_write_also_where_their_topics_are_quiet():
+    hub, clock = make_hub()
+    topics = [f"live/{number}" for number in range(20)]
+    _, connection = open_socket(hub, *topics)
+    for topic in topics:
+        hub.broadcast_later(topic, topic.encode())
+    assert connection.writes == []
+    await clock.advance(TICK)
+    assert connection.payloads == [topic.encode() for topic in topics]
+    assert len(connection.writes) == 1
+
+
+async def test_a_message_never_overtakes_one_that_may_wait():
+    hub, clock = make_hub()
+    _, connection = open_socket(hub, "live/1")
+    hub.broadcast_later("live/1", b"1")
+    hub.broadcast("live/1", b"2")
+    await clock.advance(TICK)
+    assert connection.payloads == [b"1", b"2"]
+
+
 async def test_a_broadcast_with_recipients_reaches_only_them():
     hub, clock = make_hub()
     _, ann = open_socket(hub, "live/1", name="ann")

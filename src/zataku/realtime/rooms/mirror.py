@@ -361,4 +361,5 @@ class Mirror:
         return {*self.accounts, *(socket.identity.account_id for socket in self.observers)}
 
     def _broadcast_presence(self) -> None:
-        self._hub.broadcast(self.topic, _encode(Presence(to=self.topic, here=self.present)))
+        # All rooms count at the same time: a socket in many of them gets their counts in one write.
+        self._hub.broadcast_later(self.topic, _encode(Presence(to=self.topic, here=self.present)))

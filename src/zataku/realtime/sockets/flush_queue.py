@@ -1,7 +1,8 @@
 """The flush queue: messages of one tick go out in one write.
 
-The first message to a quiet topic is written at once. What follows within the tick is queued and flushed at its end.
-That pays only where several messages come together: after a tick that queued a single one, the next few do not wait.
+The first message to a quiet topic is written at once, unless it may wait. What follows within the tick is queued and
+flushed at its end. That pays only where several messages come together: after a tick that queued a single one, the next
+few do not wait.
 
 Most sockets get the same joined bytes; only a socket with messages of its own, or with several busy topics, gets bytes
 of its own. Everything has a sequence number, so that each socket gets its messages in the order of their sending.
@@ -82,6 +83,14 @@ class FlushQueue:
             self._broadcast(subscribers, text_frame(payload))
         else:
             self._broadcast_to(subscribers, text_frame(payload), recipients)
+
+    def broadcast_later(self, topic: str, payload: bytes) -> None:
+        """Send an encoded message to all subscribers of a topic with the next flush, which other topics share."""
+        subscribers = self._topics.get(topic)
+        if subscribers is not None:
+            self._begin_tick(subscribers)
+            subscribers.queued_count += 1
+            subscribers.queued.append((next(self._sequence), text_frame(payload)))
 
     def broadcast_binary(self, topic: str, payload: bytes) -> None:
         """Send bytes to all subscribers of a topic."""
@@ -258,12 +267,16 @@ class FlushQueue:
                 return True
             subscribers.immediate_credit -= 1
         else:
-            subscribers.is_busy = True
-            self._busy.append(subscribers)
-            if self._task is None:
-                self._task = asyncio.get_running_loop().create_task(self._run())
+            self._begin_tick(subscribers)
         subscribers.written_at = now
         return False
+
+    def _begin_tick(self, subscribers: Subscribers) -> None:
+        if not subscribers.is_busy:
+            subscribers.is_busy = True
+            self._busy.append(subscribers)
+        if self._task is None:
+            self._task = asyncio.get_running_loop().create_task(self._run())
 
     def _next_tick(self) -> list[Subscribers]:
         """The topics with queued messages. They stay busy; the others are quiet again."""

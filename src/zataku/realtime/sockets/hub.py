@@ -49,6 +49,7 @@ class Hub:
         self.send = self._flush_queue.send
         self.send_binary = self._flush_queue.send_binary
         self.broadcast = self._flush_queue.broadcast
+        self.broadcast_later = self._flush_queue.broadcast_later
         self.broadcast_binary = self._flush_queue.broadcast_binary
         self._heartbeat = Heartbeat(clock, self.limits, self._sockets, self._slow_readers, self.close)
 
