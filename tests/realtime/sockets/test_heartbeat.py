@@ -1,5 +1,7 @@
 """The heartbeat: one message for all sockets, a ping with every fifth, and silent sockets are closed."""
 
+import weakref
+
 import msgspec
 from websockets.frames import Opcode
 
@@ -41,6 +43,19 @@ async def test_the_heartbeat_of_a_crowd_is_spread_over_half_of_its_interval():
     # The next one begins four seconds after the first one began.
     await clock.advance(2.2)
     assert [len(connections[0].writes), len(connections[-1].writes)] == [2, 1]
+    await hub.stop()
+
+
+async def test_a_socket_that_ends_during_the_heartbeat_of_a_crowd_is_freed_at_once_when_it_has_its_own():
+    crowd = 3 * SOCKETS_AT_ONCE
+    hub, clock = make_hub(SocketLimits(max_sockets_per_account=crowd))
+    await hub.start(no_catch_up)
+    sockets = [open_socket(hub)[0] for _ in range(crowd)]
+    ended = [weakref.ref(socket.connection) for socket in sockets[:SOCKETS_AT_ONCE]]
+    await clock.advance(4)
+    while sockets:
+        hub.forget(sockets.pop())
+    assert [connection() for connection in ended] == [None] * SOCKETS_AT_ONCE
     await hub.stop()
 
 

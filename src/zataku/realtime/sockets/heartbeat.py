@@ -1,6 +1,7 @@
 """The heartbeat, by which clients notice a lost connection, and pings: a client that does not answer is closed."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Collection
 
 import msgspec
@@ -81,11 +82,16 @@ class Heartbeat:
         heartbeat = text_frame(msgspec.json.encode(HeartbeatMessage(now=now_ms(self._clock))))
         if with_ping:
             heartbeat = ping_frame() + heartbeat
-        sockets = list(self._sockets)
-        pause = self._heartbeat_seconds * SPREAD_FRACTION * SOCKETS_AT_ONCE / max(len(sockets), 1)
-        for first in range(0, len(sockets), SOCKETS_AT_ONCE):
-            if first:
+        # Not kept until the end, when a crowd that has left meanwhile would be freed in one moment.
+        left = deque(self._sockets)
+        pause = self._heartbeat_seconds * SPREAD_FRACTION * SOCKETS_AT_ONCE / max(len(left), 1)
+        while left:
+            self._write_next(left, heartbeat)
+            if left:
                 await self._clock.sleep(pause)
-            for socket in sockets[first : first + SOCKETS_AT_ONCE]:
-                if socket not in self._slow_readers:
-                    socket.connection.write(heartbeat)
+
+    def _write_next(self, left: deque[Socket], heartbeat: bytes) -> None:
+        for _ in range(min(len(left), SOCKETS_AT_ONCE)):
+            socket = left.popleft()
+            if socket not in self._slow_readers:
+                socket.connection.write(heartbeat)
