@@ -135,13 +135,17 @@ async def test_two_busy_topics_of_one_socket_share_a_write_and_keep_their_order(
 async def test_messages_that_may_wait_share_a_write_also_where_their_topics_are_quiet():
     hub, clock = make_hub()
     topics = [f"live/{number}" for number in range(20)]
-    _, connection = open_socket(hub, *topics)
+    connections = [open_socket(hub, *topics)[1] for _ in range(3)]
+    _, one = open_socket(hub, "live/7")
     for topic in topics:
         hub.broadcast_later(topic, topic.encode())
-    assert connection.writes == []
+    assert connections[0].writes == []
     await clock.advance(TICK)
-    assert connection.payloads == [topic.encode() for topic in topics]
-    assert len(connection.writes) == 1
+    assert all(connection.payloads == [topic.encode() for topic in topics] for connection in connections)
+    assert one.payloads == [b"live/7"]
+    # Every socket with these topics gets the very same bytes object.
+    assert [len(connection.writes) for connection in connections] == [1, 1, 1]
+    assert len({id(connection.writes[0]) for connection in connections}) == 1
 
 
 async def test_a_message_never_overtakes_one_that_may_wait():

@@ -17,10 +17,10 @@ log = structlog.get_logger(__name__)
 
 
 class _Delivery:
-    __slots__ = ("position", "sockets", "subscribers", "write")
+    __slots__ = ("position", "sockets", "topics", "write")
 
-    def __init__(self, sockets: Sequence[Socket], write: WriteSockets, subscribers: Subscribers | None) -> None:
-        self.sockets, self.write, self.subscribers, self.position = sockets, write, subscribers, 0
+    def __init__(self, sockets: Sequence[Socket], write: WriteSockets, topics: Sequence[Subscribers]) -> None:
+        self.sockets, self.write, self.topics, self.position = sockets, write, topics, 0
 
 
 class Deliveries:
@@ -39,14 +39,14 @@ class Deliveries:
         return bool(self._pending)
 
     def admit(
-        self, sockets: Sequence[Socket], write: WriteSockets, subscribers: Subscribers | None = None
+        self, sockets: Sequence[Socket], write: WriteSockets, topics: Sequence[Subscribers] = ()
     ) -> Sequence[Socket]:
         """The first sockets, which the caller writes to at once; `write` is called for the rest in later turns."""
         admitted = 0 if self._pending else min(len(sockets), self._left_in_turn)
         self._left_in_turn -= admitted
         if admitted < len(sockets):
-            self._pending.append(_Delivery(sockets[admitted:], write, subscribers))
-            if subscribers is not None:
+            self._pending.append(_Delivery(sockets[admitted:], write, topics))
+            for subscribers in topics:
                 subscribers.undelivered += 1
             for socket in sockets[admitted:]:
                 socket.undelivered += 1
@@ -93,8 +93,8 @@ class Deliveries:
                 log.exception("socket_write_failed")
             if delivery.position == len(delivery.sockets):
                 self._pending.popleft()
-                if delivery.subscribers is not None:
-                    delivery.subscribers.undelivered -= 1
+                for subscribers in delivery.topics:
+                    subscribers.undelivered -= 1
         if not self._pending and self._finished is not None:
             if not self._finished.done():
                 self._finished.set_result(None)

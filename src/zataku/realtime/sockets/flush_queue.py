@@ -4,8 +4,8 @@ The first message to a quiet topic is written at once, unless it may wait. What 
 flushed at its end. That pays only where several messages come together: after a tick that queued a single one, the next
 few do not wait.
 
-Most sockets get the same joined bytes; only a socket with messages of its own, or with several busy topics, gets bytes
-of its own. Everything has a sequence number, so that each socket gets its messages in the order of their sending.
+Sockets with the same busy topics get the same joined bytes; only a socket with messages of its own gets bytes of its
+own. Everything has a sequence number, so that each socket gets its messages in the order of their sending.
 
 A large room is written over several turns of the event loop (`Deliveries`). Until that has ended, what follows is
 queued, and no flush begins.
@@ -13,7 +13,7 @@ queued, and no flush begins.
 
 import asyncio
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 import structlog
@@ -102,7 +102,7 @@ class FlushQueue:
         if self._must_wait(subscribers):
             subscribers.queued.append((next(self._sequence), framed))
             return
-        self._deliver(subscribers, framed, 1, self._ready(subscribers.members, framed, subscribers))
+        self._deliver((subscribers,), framed, 1, self._ready(subscribers.members, framed, subscribers))
 
     def _broadcast_to(self, subscribers: Subscribers, framed: bytes, recipients: frozenset[AccountId]) -> None:
         members = [member for member in subscribers.members if member.identity.account_id in recipients]
@@ -110,7 +110,7 @@ class FlushQueue:
             for member in members:
                 self._enqueue(member, framed, subscribers)
             return
-        self._deliver(subscribers, framed, 1, self._ready(members, framed, subscribers))
+        self._deliver((subscribers,), framed, 1, self._ready(members, framed, subscribers))
 
     def add_member(self, socket: Socket, subscribers: Subscribers) -> None:
         """Add a member to a topic; it does not get what was queued before."""
@@ -150,12 +150,12 @@ class FlushQueue:
         flushed = self._next_tick()
         queued_sockets, self._queued_sockets = self._queued_sockets, {}
         own = {socket: _all_queued(socket) for socket in queued_sockets}
-        same = [(subscribers, self._same_frames(subscribers, own)) for subscribers in flushed]
+        same = _group_by_topics(flushed, own)
         individually = [socket for socket, queued in own.items() if queued]
         self._write_own(self._deliveries.admit(individually, lambda part: self._write_own(part, own)), own)
-        for subscribers, sockets in same:
-            framed = b"".join([framed for _, framed in subscribers.queued])
-            self._deliver(subscribers, framed, len(subscribers.queued), sockets)
+        for topics, sockets in same.items():
+            frames = _queued_in(topics)
+            self._deliver(topics, b"".join(frames), len(frames), sockets)
         for subscribers in flushed:
             subscribers.queued = []
             subscribers.joined_at.clear()
@@ -164,33 +164,20 @@ class FlushQueue:
             socket.queue = None
             socket.update_is_plain()
 
-    def _same_frames(self, subscribers: Subscribers, own: dict[Socket, list[QueuedFrame]]) -> list[Socket]:
-        """The members that get just what is queued for all; the others are added to `own`."""
-        same: list[Socket] = []
-        for member in subscribers.members:
-            if member.is_plain:
-                same.append(member)
-            elif member not in own:
-                queued = _all_queued(member)
-                if len(queued) == len(subscribers.queued):
-                    # It is among those of this topic; nothing of its own is left for it.
-                    same.append(member)
-                    queued = []
-                own[member] = queued
-        return same
-
     def _write_own(self, sockets: Sequence[Socket], own: dict[Socket, list[QueuedFrame]]) -> None:
         for socket in sockets:
             self._write(socket, own[socket])
 
-    def _deliver(self, subscribers: Subscribers, framed: bytes, messages: int, sockets: Sequence[Socket]) -> None:
+    def _deliver(self, topics: Sequence[Subscribers], framed: bytes, messages: int, sockets: Sequence[Socket]) -> None:
         def write(part: Sequence[Socket]) -> None:
-            self._write_same(subscribers, framed, messages, part)
+            self._write_same(topics, framed, messages, part)
 
-        first = self._deliveries.admit(sockets, write, subscribers)
-        self._write_same(subscribers, framed, messages, first)
+        first = self._deliveries.admit(sockets, write, topics)
+        self._write_same(topics, framed, messages, first)
 
-    def _write_same(self, subscribers: Subscribers, framed: bytes, messages: int, sockets: Iterable[Socket]) -> None:
+    def _write_same(
+        self, topics: Sequence[Subscribers], framed: bytes, messages: int, sockets: Iterable[Socket]
+    ) -> None:
         """The hot loop: the same bytes to many sockets."""
         # A reader that has read everything is not slow, however much comes at once.
         allowed = max(self._limits.max_backlog_bytes - len(framed), 0)
@@ -214,7 +201,8 @@ class FlushQueue:
         self._counters.bytes_out += len(framed) * written
         for socket in slow:
             self._counters.dropped += messages
-            self._slow_readers.mute(socket, subscribers)
+            for subscribers in topics:
+                self._slow_readers.mute(socket, subscribers)
 
     def _write(self, socket: Socket, queued: list[QueuedFrame]) -> None:
         """Write the frames of one socket. If they are too much for it, broadcasts are dropped."""
@@ -315,6 +303,32 @@ def _has_queued(socket: Socket) -> bool:
     return socket.queue is not None or any(
         subscribers.queued_for(socket) for subscribers in socket.subscriptions.values()
     )
+
+
+def _group_by_topics(
+    flushed: Sequence[Subscribers], own: Collection[Socket]
+) -> dict[tuple[Subscribers, ...], list[Socket]]:
+    """The members without messages of their own, by their topics among those that are flushed."""
+    groups: dict[tuple[Subscribers, ...], list[Socket]] = {}
+    topics_of: dict[Socket, list[Subscribers]] = {}
+    for subscribers in flushed:
+        # What is queued for some members only is among their own messages.
+        if not subscribers.queued:
+            continue
+        plain = groups[(subscribers,)] = []
+        for member in subscribers.members:
+            if member.is_plain:
+                plain.append(member)
+            elif member not in own:
+                topics_of.setdefault(member, []).append(subscribers)
+    for member, topics in topics_of.items():
+        groups.setdefault(tuple(topics), []).append(member)
+    return groups
+
+
+def _queued_in(topics: Sequence[Subscribers]) -> list[bytes]:
+    """The queued broadcasts of some topics, in order."""
+    return [framed for _, framed in sorted(frame for subscribers in topics for frame in subscribers.queued)]
 
 
 def _all_queued(socket: Socket) -> list[QueuedFrame]:
