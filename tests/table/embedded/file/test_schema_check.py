@@ -35,6 +35,11 @@ ADDITIONS = {
     "CREATE TRIGGER usage AFTER UPDATE ON state BEGIN DELETE FROM tokens; END;" + layout.USAGE_TABLE,
     "column whose name has a space of Unicode": "DROP TABLE consumers;"
     + CONSUMERS_TABLE.replace("position INTEGER", "position\u00a0INTEGER"),
+    "table whose name is no text": 'CREATE TABLE "{}" (x); PRAGMA writable_schema = 1;'
+    "UPDATE sqlite_schema SET sql = CAST(x'435245415445205441424c4520ff20287829' AS TEXT), name = CAST(x'ff' AS TEXT),"
+    "tbl_name = CAST(x'ff' AS TEXT) WHERE name = '{}'",
+    "comment that is no text": "PRAGMA writable_schema = 1;"
+    "UPDATE sqlite_schema SET sql = CAST(CAST(sql AS BLOB) || x'202d2dff' AS TEXT) WHERE name = 'state'",
     "more tables than the file has": "WITH RECURSIVE n (i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)"
     "INSERT INTO tables (number, name, schema) SELECT i, i, x'' FROM n",
 }
@@ -50,6 +55,16 @@ RECORDS = {
     "schema of another table": "UPDATE tables SET schema = (SELECT schema FROM tables ORDER BY number DESC LIMIT 1)",
     "schema of another index": "UPDATE indexes SET schema = (SELECT schema FROM indexes ORDER BY number LIMIT 1)",
     "index of another table": "UPDATE indexes SET table_number = 2 WHERE number = 1",
+    "table below number one": "UPDATE tables SET number = -number",
+    "index at the end of the numbers": "UPDATE indexes SET number = 9223372036854775807 WHERE number = 1",
+    "no number left for a table": "UPDATE sqlite_sequence SET seq = 9223372036854775807",
+    "schema that is nested without end": "UPDATE tables SET schema = CAST('{\"x\":' ||"
+    " replace(hex(zeroblob(5000)), '00', '[') AS BLOB)",
+    "name of a table that is no text": "UPDATE tables SET name = CAST(x'ff' AS TEXT) WHERE number = 1",
+    "name of an index that is no text": "UPDATE indexes SET name = CAST(x'ff' AS TEXT) WHERE number = 1",
+    "name of a consumer that is no text": "INSERT INTO consumers VALUES (1, CAST(x'ff' AS TEXT), 0)",
+    "access pattern that is no text": layout.USAGE_TABLE + "INSERT INTO usage VALUES (CAST(x'ff' AS TEXT), 1, 1, 1)",
+    "request that is no text": "INSERT INTO tokens VALUES (CAST(x'ff' AS TEXT), x'00', 1.0)",
     "request that is no digest": "INSERT INTO tokens VALUES ('a', 'b', 1)",
     "units that are no number": layout.USAGE_TABLE + "INSERT INTO usage VALUES ('games.by_id', 'many', 1, 1)",
     "item in letters": "UPDATE items_2 SET item = CAST(x'81ff' AS TEXT)",
@@ -60,6 +75,7 @@ RECORDS = {
     "expiry that is no number": "UPDATE items_2 SET expires = 'never'",
     "change at a time that is no number": "INSERT INTO log_1 VALUES (1, 'now', 0, 0, NULL, NULL, NULL)",
     "change in letters": "INSERT INTO log_1 VALUES (1, 1, 0, 0, NULL, NULL, 'new')",
+    "change after the last one": "INSERT INTO log_1 SELECT sequence + 1, 1.0, 0, 0, NULL, NULL, NULL FROM state",
     "index entry in letters": "INSERT INTO index_1 VALUES ('a', x'00', x'00', x'00', 1)",
 }
 
@@ -74,6 +90,7 @@ async def backup_of(store: EmbeddedBackend, tmp_path: Path) -> Path:
 def change(file: Path, statements: str) -> None:
     """Run statements on a backup, with valid checksums as an attacker would."""
     connection = connect(file, writable=True)
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
     connection.execute(statements)
     connection.close()
 

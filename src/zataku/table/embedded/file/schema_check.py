@@ -17,6 +17,7 @@ from zataku.table.backend.errors import BadInput
 from zataku.table.backend.table_schema import IndexSchema, TableSchema
 from zataku.table.embedded.file import layout
 from zataku.table.embedded.file.sqlite_types import Connection
+from zataku.text import is_utf8
 
 T = TypeVar("T", TableSchema, IndexSchema)
 
@@ -29,12 +30,15 @@ _OPTIONAL_TABLES = frozenset({"usage"})
 _WHITE_SPACE = re.compile(r"[ \t\n\f\r]+")
 # Of the two versions in the header of a file. SQLite only reads one that is written in a later version.
 _MAX_FILE_VERSION = 2
-# Commits are counted from one; a store that counts further would leave the range of an integer.
+# Tables, indexes and commits are counted from one; a store that counts further would leave the range of an integer.
+_MAX_NUMBER = 1 << 60
 _INVALID_RECORDS = {
-    "state": """(SELECT count(*) FROM state) <> 1 OR EXISTS (SELECT 1 FROM state WHERE
-        typeof(commits) <> 'integer' OR commits NOT BETWEEN 0 AND 1 << 60
-        OR typeof(sequence) <> 'integer' OR sequence NOT BETWEEN 0 AND 1 << 60
+    "state": f"""(SELECT count(*) FROM state) <> 1 OR EXISTS (SELECT 1 FROM state WHERE
+        typeof(commits) <> 'integer' OR commits NOT BETWEEN 0 AND {_MAX_NUMBER}
+        OR typeof(sequence) <> 'integer' OR sequence NOT BETWEEN 0 AND {_MAX_NUMBER}
         OR typeof(secret) <> 'blob' OR length(secret) <> 32)""",
+    "sqlite_sequence": f"""EXISTS (SELECT 1 FROM sqlite_sequence WHERE typeof(name) <> 'text'
+        OR typeof(seq) <> 'integer' OR seq NOT BETWEEN 1 AND {_MAX_NUMBER})""",
     "tables": """EXISTS (SELECT 1 FROM tables WHERE typeof(name) <> 'text' OR typeof(schema) <> 'blob'
         OR typeof(ttl_walked) NOT IN ('null', 'integer'))""",
     "indexes": """EXISTS (SELECT 1 FROM indexes WHERE table_number NOT IN (SELECT number FROM tables)
@@ -47,11 +51,13 @@ _INVALID_RECORDS = {
     "usage": """EXISTS (SELECT 1 FROM usage WHERE typeof(pattern) <> 'text' OR typeof(calls) <> 'integer'
         OR typeof(reads) <> 'real' OR typeof(writes) <> 'real')""",
 }
+# Texts of those records that are not UTF-8 cannot be read.
+_TEXTS = {"tables": "name", "indexes": "name", "consumers": "name", "tokens": "token", "usage": "pattern"}
 _INVALID_ITEMS = """typeof(pk) <> 'blob' OR typeof(sk) <> 'blob' OR typeof(size) <> 'integer' OR size < 0
     OR typeof(expires) NOT IN ('null', 'integer') OR typeof(item) <> 'blob'"""
 _INVALID_LOG = """typeof(at) <> 'real' OR typeof(kind) <> 'integer' OR typeof(expired) <> 'integer'
     OR typeof(keys) NOT IN ('null', 'blob') OR typeof(old) NOT IN ('null', 'blob')
-    OR typeof(new) NOT IN ('null', 'blob')"""
+    OR typeof(new) NOT IN ('null', 'blob') OR seq > (SELECT sequence FROM state)"""
 _INVALID_ENTRIES = """typeof(ipk) <> 'blob' OR typeof(isk) <> 'blob' OR typeof(pk) <> 'blob' OR typeof(sk) <> 'blob'
     OR typeof(id) <> 'integer'"""
 
@@ -78,8 +84,12 @@ def check_records(connection: Connection, path: Path) -> None:
             raise _refused(path, "is in a form that this SQLite cannot write")
     if connection.pragma("page_size") != layout.PAGE_SIZE:
         raise _refused(path, "has pages of another size than a store")
+    found = {name for kind, name in _objects(connection) if kind == "table"}
     for table, condition in _INVALID_RECORDS.items():
-        if (table not in _OPTIONAL_TABLES or ("table", table) in _objects(connection)) and _has(connection, condition):
+        if (table in found or table not in _OPTIONAL_TABLES) and _has(connection, condition):
+            raise _foreign_records(path, table)
+    for table, column in _TEXTS.items():
+        if table in found and not _are_utf8(connection, table, column):
             raise _foreign_records(path, table)
     tables = _checked_tables(connection, path)
     indexes = _checked_indexes(connection, path, tables)
@@ -93,6 +103,10 @@ def check_records(connection: Connection, path: Path) -> None:
 
 def _has(connection: Connection, condition: str) -> bool:
     return bool(connection.execute(f"SELECT {condition}").get)
+
+
+def _are_utf8(connection: Connection, table: str, column: str) -> bool:
+    return all(is_utf8(text) for (text,) in connection.execute(f"SELECT CAST({column} AS BLOB) FROM {table}"))
 
 
 def _checked_tables(connection: Connection, path: Path) -> dict[int, TableSchema]:
@@ -118,7 +132,7 @@ def _checked_indexes(connection: Connection, path: Path, tables: Mapping[int, Ta
 def _decoded(schema: bytes, schema_type: type[T], path: Path, table: str) -> T:
     try:
         return msgspec.json.decode(schema, type=schema_type)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _foreign_records(path, table) from error
 
 
@@ -142,6 +156,9 @@ def _table_statements(connection: Connection, path: Path, object_count: int) -> 
     # Each needs a table at least. A file that names millions must not have them all created for the comparison.
     if len(tables) + len(indexes) >= object_count:
         raise _refused(path, "names more tables than it has")
+    for name, numbers in (("tables", tables), ("indexes", indexes)):
+        if not all(1 <= number <= _MAX_NUMBER for number in numbers):
+            raise _foreign_records(path, name)
     return "".join([*map(layout.create_table, tables), *map(layout.create_index, indexes)])
 
 
@@ -156,13 +173,16 @@ def _created(statements: str) -> dict[_ObjectKey, _SchemaObject]:
 
 
 def _objects(connection: Connection) -> dict[_ObjectKey, _SchemaObject]:
-    rows: list[tuple[str, str, str, str | None]] = connection.execute(
-        "SELECT type, name, tbl_name, sql FROM sqlite_schema"
+    # As bytes: the names in a file from elsewhere may be no text.
+    rows: list[tuple[bytes | None, bytes | None, bytes | None, bytes | None]] = connection.execute(
+        "SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_schema"
     ).fetchall()
-    return {
-        (kind, name): (kind, name, table, None if sql is None else _WHITE_SPACE.sub(" ", sql).strip(" "))
-        for kind, name, table, sql in rows
-    }
+    objects: dict[_ObjectKey, _SchemaObject] = {}
+    for columns in rows:
+        kind, name, table, sql = [None if column is None else column.decode(errors="replace") for column in columns]
+        statement = None if sql is None else _WHITE_SPACE.sub(" ", sql).strip(" ")
+        objects[str(kind), str(name)] = (str(kind), str(name), str(table), statement)
+    return objects
 
 
 def _described(item: _SchemaObject) -> str:
