@@ -49,6 +49,15 @@ async def test_concurrent_callers_share_one_load_for_some_seconds(clock: ManualC
     assert len(loader.loaded) == 2
 
 
+async def test_a_clock_that_is_set_back_keeps_no_entry_until_it_has_caught_up(clock: ManualClock) -> None:
+    loader = NameLoader()
+    cache = RoomCache(clock, loader)
+    await cache(room())
+    clock.set_back(2 * 3600)
+    await cache(room())
+    assert len(loader.loaded) == 2
+
+
 async def test_a_change_of_the_room_invalidates_the_entry(clock: ManualClock) -> None:
     loader = NameLoader()
     cache = RoomCache(clock, loader)

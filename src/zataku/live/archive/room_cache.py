@@ -8,7 +8,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from zataku.clock import Clock
+from zataku.clock import Clock, has_passed
 from zataku.live.design import Room
 from zataku.live.limits import RoomId
 from zataku.table import InstantMs
@@ -23,10 +23,10 @@ T = TypeVar("T")
 
 
 class _Entry(msgspec.Struct, Generic[T], frozen=True):
-    """A value, when it expires, and `updated_at` of the room it was computed from."""
+    """A value, when it was computed, and `updated_at` of the room it was computed from."""
 
     value: T
-    expires_at: float
+    computed_at: float
     updated_at: InstantMs
 
 
@@ -45,12 +45,15 @@ class RoomCache(Generic[T]):
         lock = self._locks.setdefault(room.room_id, asyncio.Lock())
         async with lock:
             entry = self._entries.get(room.room_id)
-            if entry is None or entry.expires_at <= self._clock.now() or entry.updated_at != room.updated_at:
+            if entry is None or self._is_old(entry) or entry.updated_at != room.updated_at:
                 async with self._load_slots:
                     value = await self._load(room)
-                entry = _Entry(value, self._clock.now() + MAX_AGE_SECONDS, room.updated_at)
+                entry = _Entry(value, self._clock.now(), room.updated_at)
                 self._entries[room.room_id] = entry
             self._entries.move_to_end(room.room_id)
             while len(self._entries) > MAX_ENTRIES:
                 self._entries.popitem(last=False)
             return entry.value
+
+    def _is_old(self, entry: _Entry[T]) -> bool:
+        return has_passed(entry.computed_at, self._clock.now(), MAX_AGE_SECONDS)
