@@ -4,6 +4,7 @@ Commands that share a write are one transaction: the comments of a batch, or its
 upvotes and retractions of a batch may overtake each other; what the host does is executed in its place.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Iterable, Sequence
 
@@ -14,13 +15,14 @@ from zataku.clock import instant_ms
 from zataku.errors import OUTCOME_UNKNOWN, InvalidRequest, OutcomeUnknown, RequestError, Unavailable
 from zataku.live import messages
 from zataku.live.batch import Batch
+from zataku.live.design import Comment
 from zataku.live.errors import already_upvoted, not_the_host, not_upvoted, room_closed, storage_full, too_fast
 from zataku.live.functions.comments import GetRoomCommentsFunction, RemoveCommentFunction
 from zataku.live.functions.moderation import GetRoomModerationFunction, ReactFunction, UpvoteFunction
 from zataku.live.functions.ownership import OwnRoomFunction
 from zataku.live.functions.post_comment import PostCommentFunction
 from zataku.live.functions.rooms import CloseRoomFunction
-from zataku.live.limits import MAX_COMMENTS_PER_WRITE, SEQ_FORM, SEQ_START, CommentId, HostId, SenderId
+from zataku.live.limits import MAX_COMMENTS_PER_WRITE, SEQ_FORM, SEQ_START, CommentId, HostId, RoomId, SenderId, Seq
 from zataku.live.moderation.moderator import Moderator
 from zataku.live.rules.comments import find_comment
 from zataku.live.rules.moderation_state import admit_voters
@@ -46,8 +48,11 @@ from zataku.table import Conflict as TableConflict
 from zataku.table import ResultUnknown, Store, StoreFull, TableError, Throttled
 from zataku.token_buckets import TokenBuckets
 
-MAX_CAUGHT_UP_COMMENTS = 500
-"""How many missed comments come with a snapshot; the client fetches the rest."""
+MAX_CAUGHT_UP_COMMENTS, MAX_CAUGHT_UP_CHARACTERS = 500, 40_000
+"""How many missed comments come with a snapshot, or fewer when they are long; the client fetches the rest."""
+CATCH_UP_PAGE_SIZE = 100
+MAX_CONCURRENT_CATCH_UPS = 2
+"""Pages of missed comments that are read at the same time: decoding one holds the event loop."""
 ACTIONS_PER_SECOND, MAX_ACTION_BURST = 2, 10
 """Upvotes and retractions of one sender: each is a write of its own, for which all other commands wait."""
 MAX_REMEMBERED_SENDERS = 10_000
@@ -78,6 +83,7 @@ class LiveRoom(RoomBehaviour[RoomState]):
         self._moderator = Moderator(store)
         self._action_buckets = TokenBuckets(ACTIONS_PER_SECOND, MAX_ACTION_BURST, MAX_REMEMBERED_SENDERS)
         self._reaction_limit = ReactionLimit()
+        self._catch_up_slots = asyncio.Semaphore(MAX_CONCURRENT_CATCH_UPS)
 
     # Commands as they arrive
 
@@ -337,9 +343,8 @@ class LiveRoom(RoomBehaviour[RoomState]):
         elif state.has_all_after(since):
             comments = [it for it in state.recent if (it.seq or SEQ_START) > since]
         else:
-            page = await self._comments(state.room.room_id, since, MAX_CAUGHT_UP_COMMENTS)
-            comments = [it for it in page.items if it.seq is not None and state.has_acknowledged(it.seq)]
-            has_more = page.cursor is not None
+            missed, has_more = await self._missed(state.room.room_id, since)
+            comments = [it for it in missed if it.seq is not None and state.has_acknowledged(it.seq)]
         moderation, host_id = state.moderation, state.room.host_id
         reactions = messages.Reactions(**state.reactions.published_totals())
         return _encode(
@@ -351,6 +356,21 @@ class LiveRoom(RoomBehaviour[RoomState]):
                 earlier=since is None and state.has_earlier,
             )
         )
+
+    async def _missed(self, room_id: RoomId, after: Seq) -> tuple[list[Comment], bool]:
+        """The comments after a `seq`, as many as come with a snapshot, and whether there are more."""
+        missed: list[Comment] = []
+        characters = 0
+        while True:
+            # A crowd that asks from different places must not have all its pages decoded in one moment.
+            async with self._catch_up_slots:
+                page = await self._comments(room_id, after, CATCH_UP_PAGE_SIZE)
+            missed += page.items
+            characters += sum(len(it.content) for it in page.items)
+            is_full = len(missed) >= MAX_CAUGHT_UP_COMMENTS or characters > MAX_CAUGHT_UP_CHARACTERS
+            if page.cursor is None or is_full:
+                return missed, page.cursor is not None
+            after = (missed[-1].seq if missed else None) or after
 
 
 def _events(published: Iterable[messages.Event]) -> list[Event]:

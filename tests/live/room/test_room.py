@@ -1,5 +1,7 @@
 """The actor of a live room: comments are numbered, stored, and then published; owners change."""
 
+import asyncio
+
 import msgspec
 import pytest
 
@@ -24,11 +26,12 @@ from tests.support.stores import START, temporary_store
 from zataku.clock import instant_ms
 from zataku.errors import InvalidRequest, RequestError
 from zataku.live.design import TABLES, Room, room_now
-from zataku.live.limits import HostId
+from zataku.live.functions.comments import GetRoomCommentsFunction
+from zataku.live.limits import HostId, RoomId
 from zataku.live.messages import CommentView
 from zataku.live.moderation.writes import HostAction, delete_comment
-from zataku.live.room import LiveRoom
-from zataku.live.rules.room_state import RECENT_COMMENTS
+from zataku.live.room import CATCH_UP_PAGE_SIZE, MAX_CAUGHT_UP_CHARACTERS, MAX_CONCURRENT_CATCH_UPS, LiveRoom
+from zataku.live.rules.room_state import RECENT_COMMENTS, RoomState
 from zataku.live.writes import close_room, create_room
 from zataku.realtime.rooms.behaviour import LostRoom
 from zataku.table import Store
@@ -208,6 +211,47 @@ async def test_a_reader_that_resumes_gets_every_later_comment_once(embedded: Sto
     newcomer = await snapshot_of(live_room, state)
     assert [it.seq for it in newcomer.comments] == [it.seq for it in stored[-RECENT_COMMENTS:]]
     assert newcomer.earlier
+
+
+async def filled_room(store: Store, content: str, count: int) -> tuple[LiveRoom, RoomState]:
+    """A room with so many comments, each of somebody else."""
+    live_room = await open_live_room(store)
+    state = await live_room.acquire(ROOM_ID)
+    for first in range(0, count, 10):
+        comments = [post_comment(content, guest(at)) for at in range(first, first + 10)]
+        state = (await live_room.handle(state, comments, START + first)).state
+    return live_room, state
+
+
+async def test_of_long_comments_fewer_come_with_a_snapshot_and_the_reader_fetches_the_rest(embedded: Store) -> None:
+    live_room, state = await filled_room(embedded, "長" * 500, RECENT_COMMENTS + 90)
+    stored = await stored_comments(embedded)
+    missed = await snapshot_of(live_room, state, stored[0].seq)
+    assert missed.more
+    assert [it.seq for it in missed.comments] == [it.seq for it in stored[1 : CATCH_UP_PAGE_SIZE + 1]]
+    assert sum(len(it.content) for it in missed.comments) < MAX_CAUGHT_UP_CHARACTERS + CATCH_UP_PAGE_SIZE * 500
+
+
+async def test_a_crowd_that_resumes_from_different_places_reads_a_few_pages_at_a_time(
+    embedded: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    live_room, state = await filled_room(embedded, "x", RECENT_COMMENTS + 40)
+    stored = await stored_comments(embedded)
+    read, reading, most = GetRoomCommentsFunction.__call__, 0, 0
+
+    async def count_reading(function: GetRoomCommentsFunction, room_id: RoomId, after: str, limit: int):
+        nonlocal reading, most
+        reading += 1
+        most = max(most, reading)
+        try:
+            return await read(function, room_id, after, limit)
+        finally:
+            reading -= 1
+
+    monkeypatch.setattr(GetRoomCommentsFunction, "__call__", count_reading)
+    snapshots = await asyncio.gather(*(snapshot_of(live_room, state, it.seq) for it in stored[:30]))
+    assert [it.comments[0].seq for it in snapshots] == [it.seq for it in stored[1:31]]
+    assert most == MAX_CONCURRENT_CATCH_UPS
 
 
 @pytest.mark.parametrize("since", ["", "x", "0000100000", "９99999999999", "-00010000001"])
