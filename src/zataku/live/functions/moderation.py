@@ -1,5 +1,6 @@
 """Moderation, upvotes and reactions: their writes, and reading them."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 from uuid import uuid4
@@ -25,9 +26,12 @@ from zataku.live.moderation.design import (
 from zataku.live.rules.moderation_state import ModerationState, moderation_state
 from zataku.live.writes import count_reactions, upvote, upvote_first, withdraw_upvotes
 from zataku.realtime.rooms.behaviour import StaleRoom
-from zataku.table import Page, Plan, ResultUnknown, TransactionCancelled
+from zataku.table import Page, Plan, ResultUnknown, Store, TransactionCancelled
 
 LOG_PAGE_SIZE = 200
+MARK_PAGE_SIZE = 200
+MAX_CONCURRENT_MARK_PAGES = 4
+"""Pages of marks that are read at the same time: decoding one holds the event loop for a millisecond."""
 
 
 class ModerateRoomFunction(Function):
@@ -143,6 +147,10 @@ class ReactFunction(Function):
 class GetRoomModerationFunction(Function):
     """Reads the moderation of a room."""
 
+    def __init__(self, store: Store) -> None:
+        super().__init__(store)
+        self._mark_slots = asyncio.Semaphore(MAX_CONCURRENT_MARK_PAGES)
+
     async def log(self, room_id: RoomId) -> Page[LogEntry]:
         """The latest entries of the host's log, newest first."""
         return await self._store.page(log_of(room_id), limit=LOG_PAGE_SIZE)
@@ -153,12 +161,23 @@ class GetRoomModerationFunction(Function):
 
     async def state(self, room_id: RoomId) -> ModerationState:
         """The marks and upvotes of a room, without its blocks."""
-        marks = [it async for it in self._store.each(marks_of(room_id))]
-        return moderation_state([], marks, await self.all_votes(room_id))
+        return moderation_state([], await self._all_marks(room_id), await self.all_votes(room_id))
 
     async def marks(self, room_id: RoomId) -> ModerationState:
         """The marks of a room alone: those of its host. Upvotes are of everybody, and may be as many as comments."""
-        return moderation_state([], [it async for it in self._store.each(marks_of(room_id))], [])
+        return moderation_state([], await self._all_marks(room_id), [])
+
+    async def _all_marks(self, room_id: RoomId) -> list[Mark]:
+        """Every mark of a room: ten thousand where as many comments were deleted, and each reader needs them."""
+        marks: list[Mark] = []
+        cursor = None
+        while True:
+            async with self._mark_slots:
+                page = await self._store.page(marks_of(room_id), limit=MARK_PAGE_SIZE, after=cursor)
+            marks += page.items
+            cursor = page.cursor
+            if cursor is None:
+                return marks
 
     async def all_votes(self, room_id: RoomId) -> list[Upvotes]:
         """The upvotes of all comments that have any. They may be as many as comments."""
