@@ -4,7 +4,7 @@ import pytest
 
 from zataku.errors import InvalidRequest
 from zataku.platform.names import normalize_name
-from zataku.reserved_names import is_reserved, passes_for
+from zataku.reserved_names import has_title, is_reserved, passes_for
 from zataku.reserved_names.look_alikes import look_alike_forms
 
 
@@ -39,6 +39,30 @@ def test_a_reserved_name_is_recognised_in_every_spelling(name: str) -> None:
 )
 def test_a_reserved_name_with_a_number_or_a_title_is_reserved(name: str) -> None:
     assert is_reserved(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Bob (Host)", "Bob Host", "Your host Bob", "Bob_Admin", "bob.admin", "H0st Bob", "Host 2, Bob", "Bob ★Host★",
+        "ボブ（ホスト）", "管理者 ボブ", "호스트 철수", "Bob (Speaker)", "[Mod] Bob", "Bob (Co-host)", "철수 (강사)",
+        "主 Bob", "[主] Bob", "Bob（主）", "[주] 철수",
+    ],
+)  # fmt: skip
+def test_a_title_or_the_seal_beside_any_name_is_found(name: str) -> None:
+    assert has_title(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Bob (PhD)", "Bob Staff", "Mod Squad", "Root Beer", "Zataku fan", "주 영희", "영희 주", "㈜다날",
+        "(주)다날 철수", "亭主 太郎", "猫の主", "김진행", "()", "[]",
+    ],
+)  # fmt: skip
+def test_a_word_that_only_sounds_like_a_title_is_none(name: str) -> None:
+    assert not has_title(name)
+    assert not is_reserved(name)
 
 
 @pytest.mark.parametrize(

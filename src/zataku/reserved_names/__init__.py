@@ -24,6 +24,12 @@ RESERVED_NAMES = _forms(
 )  # fmt: skip
 """The names that are reserved, as `form_of` writes them."""
 
+# Those that are hardly ever a word of a name: one of them beside any name makes it pass for a host's or an operator's.
+_TITLE_WORDS = _forms(
+    "admin", "administrator", "host", "moderator", "organiser", "organizer", "presenter",
+    "管理者", "管理人", "ホスト", "司会", "司会者", "主催", "主催者", "モデレーター", "運営", "運営者", "発表者",
+    "登壇者", "관리자", "운영자", "호스트", "방장", "진행자", "사회자", "주최자", "모더레이터", "발표자",
+)  # fmt: skip
 # How the pages call people without a name, with a number.
 _ANONYMOUS = _forms("anonymous", "匿名", "名無し", "名無しさん", "익명")
 # What is added to a name without making it another person's.
@@ -35,6 +41,10 @@ _ADDITIONS = _forms(
 # Too short to be found anywhere but between spaces and signs: Thomas is not Thom.
 _SHORT_ADDITIONS = re.compile(r"(?<![^\W_])(?:as|at|co|dr|mc|mr|mrs|ms|of|prof)(?![^\W_])|@")
 _SEAL = re.compile(r"(?<![^\W_])[主주](?![^\W_])")
+# Beside a name the Korean seal may be the family name Ju, and in round brackets it is short for a company.
+_SEAL_BESIDE_A_NAME = re.compile(r"(?<![^\W_])主(?![^\W_])|[\[【〔「『]\s*주\s*[\]】〕」』]")
+_IN_BRACKETS = re.compile(r"[(\[{<【〔「『《〈]([^()\[\]{}<>]+)[)\]}>】〕」』》〉]")
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
 _NUMBER = re.compile(r"\d+")
 _NUMBER_AT_AN_END = re.compile(r"^[\W_\d]+|[\W_\d]+$")
 
@@ -64,8 +74,30 @@ def _is_reserved(reading: str) -> bool:
         return True
     if form_of(reading) in RESERVED_NAMES:
         return True
-    form = form_of(_NUMBER_AT_AN_END.sub("", _SHORT_ADDITIONS.sub(" ", text)))
+    form = _form_without_numbers(_SHORT_ADDITIONS.sub(" ", text))
     return form in _ANONYMOUS or _ROLE.fullmatch(form) is not None
+
+
+def has_title(name: str) -> bool:
+    """True for any name with a title as a word or the seal of a host beside it, such as "Bob (Host)" or "主 Bob".
+
+    It would pass for the host's where nobody knows how the host is called.
+    """
+    return any(map(_has_title, readings(name)))
+
+
+def _has_title(reading: str) -> bool:
+    """Whether a reading has the seal of a host, a title as a word, or anything reserved in brackets."""
+    if _SEAL_BESIDE_A_NAME.search(reading):
+        return True
+    if any(_form_without_numbers(word) in _TITLE_WORDS for word in _BETWEEN_WORDS.split(reading)):
+        return True
+    in_brackets = (_form_without_numbers(_SEAL.sub(" ", it)) for it in _IN_BRACKETS.findall(reading))
+    return any(map(_ROLE.fullmatch, in_brackets))
+
+
+def _form_without_numbers(text: str) -> str:
+    return form_of(_NUMBER_AT_AN_END.sub("", text))
 
 
 def passes_for(name: str, others: Iterable[str]) -> bool:

@@ -48,6 +48,12 @@ def test_nobody_takes_the_name_of_the_host_or_one_that_looks_like_it(nickname: s
         "The host",
         "主",
         "호스트님",
+        # Nobody knows how the host of a talk is called.
+        "Bob (Host)",
+        "[主] Bob",
+        "主 Bob",
+        "ボブ（ホスト）",
+        "호스트 철수",
     ],
 )
 def test_nobody_takes_a_name_of_the_pages(nickname: str) -> None:

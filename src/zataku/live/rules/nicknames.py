@@ -7,9 +7,10 @@ import msgspec
 
 from zataku.live.errors import name_of_host, name_reserved
 from zataku.live.limits import ANONYMOUS, MAX_HOST_NAMES, SenderId
-from zataku.reserved_names import is_reserved, passes_for
+from zataku.reserved_names import has_title, is_reserved, passes_for
 
 _is_reserved = lru_cache(4096)(is_reserved)
+_has_title = lru_cache(4096)(has_title)
 _passes_for = lru_cache(4096)(passes_for)
 
 
@@ -33,10 +34,10 @@ def check_nickname(nickname: str, host_names: Sequence[str]) -> None:
     """Raise the error for which somebody other than the host may not have a nickname."""
     if nickname == ANONYMOUS:
         return
-    if _is_reserved(nickname):
-        raise name_reserved()
     if _passes_for(nickname, tuple(host_names)):
         raise name_of_host()
+    if _is_reserved(nickname) or _has_title(nickname):
+        raise name_reserved()
 
 
 def add_host_names(known: tuple[str, ...], used: Iterable[str | None]) -> tuple[str, ...]:
