@@ -133,6 +133,35 @@ def test_japanese_buttons_and_hints_break_between_phrases(browser: Browser, serv
     room.close()
 
 
+@pytest.mark.parametrize(
+    ("language", "label", "word"),
+    [("en", "Undo", "sent"), ("ja", "元に戻す", "送れません"), ("ko", "되돌리기", "없어요")],
+)
+def test_a_long_toast_leaves_its_button_whole_on_a_small_phone(
+    browser: Browser, server: ServerProcess, language: str, label: str, word: str
+) -> None:
+    room = Room(server)
+    room.host.patch("/api/me", json={"language": language}).raise_for_status()
+    visitor = Visitor(browser, server.url, screen=SCREEN, language=language)
+    visitor.context.add_cookies(
+        [{"name": c.name, "value": c.value or "", "url": server.url} for c in room.host.cookies.jar]
+    )
+    page = visitor.open(f"/live/{room.view['roomId']}")
+    page.locator("header .holder > .button").last.click()
+    field = page.locator(".block-list input")
+    field.fill("rude")
+    field.press("Enter")
+    toast = page.locator(".toast")
+    undo = toast.get_by_role("button", name=label)
+    undo.hover()
+    assert undo.evaluate(LINES_OF_WORD, label) == 1
+    assert undo.evaluate("button => button.scrollWidth <= button.clientWidth")
+    assert toast.evaluate("toast => toast.scrollWidth <= toast.clientWidth")
+    assert toast.evaluate(LINES_OF_WORD, word) == 1
+    visitor.close()
+    room.close()
+
+
 @pytest.mark.parametrize("language", ["ja", "ko", "en"])
 def test_the_title_of_a_missing_room_is_not_cut_on_a_small_phone(
     browser: Browser, server: ServerProcess, language: str
