@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.browser import PAGES, Visitor
 from tests.e2e.overlay_page import Room
@@ -75,6 +75,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
     assert server.close() == 0
 
 
+def open_as_host(visitor: Visitor, room: Room, language: str) -> Page:
+    """The room's page in the browser of its host, in a language."""
+    room.host.patch("/api/me", json={"language": language}).raise_for_status()
+    visitor.context.add_cookies(
+        [{"name": c.name, "value": c.value or "", "url": visitor.url} for c in room.host.cookies.jar]
+    )
+    return visitor.open(f"/live/{room.view['roomId']}")
+
+
 @pytest.mark.parametrize("language", ["en", "ko"])
 def test_no_word_is_broken_that_fits_a_line_of_a_phone(browser: Browser, server: ServerProcess, language: str) -> None:
     room = Room(server, "국제화에 대한 책임을 다 같이 이야기하는 자리")
@@ -133,6 +142,20 @@ def test_japanese_buttons_and_hints_break_between_phrases(browser: Browser, serv
     room.close()
 
 
+def test_a_japanese_question_about_a_comment_breaks_between_phrases(browser: Browser, server: ServerProcess) -> None:
+    room = Room(server)
+    room.post_comment("0")
+    visitor = Visitor(browser, server.url, screen=SCREEN, language="ja")
+    page = open_as_host(visitor, room, "ja")
+    page.get_by_role("button", name="ほかの操作").click()
+    page.get_by_role("button", name="削除", exact=True).click()
+    sentence = page.get_by_role("dialog").get_by_text("元に戻せません")
+    expect(sentence).to_be_visible()
+    assert sentence.evaluate(LINES_OF_WORD, "戻せません") == 1
+    visitor.close()
+    room.close()
+
+
 @pytest.mark.parametrize(
     ("language", "label", "word"),
     [("en", "Undo", "sent"), ("ja", "元に戻す", "送れません"), ("ko", "되돌리기", "없어요")],
@@ -141,12 +164,8 @@ def test_a_long_toast_leaves_its_button_whole_on_a_small_phone(
     browser: Browser, server: ServerProcess, language: str, label: str, word: str
 ) -> None:
     room = Room(server)
-    room.host.patch("/api/me", json={"language": language}).raise_for_status()
     visitor = Visitor(browser, server.url, screen=SCREEN, language=language)
-    visitor.context.add_cookies(
-        [{"name": c.name, "value": c.value or "", "url": server.url} for c in room.host.cookies.jar]
-    )
-    page = visitor.open(f"/live/{room.view['roomId']}")
+    page = open_as_host(visitor, room, language)
     page.locator("header .holder > .button").last.click()
     field = page.locator(".block-list input")
     field.fill("rude")
