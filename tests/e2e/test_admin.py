@@ -26,7 +26,7 @@ def own_server(tmp_path: Path) -> Iterator[ServerProcess]:
 def admin(browser: Browser, own_server: ServerProcess) -> Iterator[Visitor]:
     """A visitor who signed up and was made an admin from the command line."""
     visitor = Visitor(browser, own_server.url)
-    name = f"host {uuid4().hex[:6]}"
+    name = f"Ada {uuid4().hex[:6]}"
     page = visitor.open("/sign-up")
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Password", exact=True).fill(PASSWORD)
