@@ -216,8 +216,9 @@ async def test_an_item_with_an_invalid_revision_is_unreadable(store: Store, revi
 
 async def test_a_failed_upgrade_names_the_item_and_its_revision(store: Store):
     await put_raw(store, {"PK": "ROOM#a", "SK": "META", "kind": "ROOM", "host": "x", "roomId": "a", "seats": 1})
-    with pytest.raises(ItemUnreadable, match=r"from revision 1 failed.*ROOM#a.*'name'"):
+    with pytest.raises(ItemUnreadable, match=r"from revision 1 failed.*ROOM#a.*'name'") as refused:
         await store.get(key("a"), strong=True)
+    assert refused.value.reason == "The upgrade of Room from revision 1 failed: KeyError('name')."
 
 
 def change_key_field(room: Attributes) -> None:
@@ -265,8 +266,9 @@ async def test_an_upgrade_that_breaks_the_rules_makes_the_item_unreadable(open_s
 
     store = await open_store(table)
     await put_raw(store, {"PK": "ROOM#a", "SK": "META", "roomId": "a", "seats": 1})
-    with pytest.raises(ItemUnreadable, match=problem):
+    with pytest.raises(ItemUnreadable, match=problem) as refused:
         await store.get(Moved.key(room_id="a"), strong=True)
+    assert "ROOM#a" not in refused.value.reason
     with pytest.raises(ItemUnreadable, match=problem):
         await store.update(Moved.key(room_id="a"), path(Moved, lambda it: it.seats).add(1))
 

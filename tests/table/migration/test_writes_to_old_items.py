@@ -192,8 +192,10 @@ async def test_an_older_program_cannot_change_an_item_of_a_later_revision(store:
         "delete_if": lambda: older.delete(key, when=name.equals("Attic")),
         "transact": lambda: run_transaction(older, lambda tx: tx.put(room)),
     }
-    with pytest.raises(ItemUnreadable, match="Update the program"):
+    with pytest.raises(ItemUnreadable, match="Update the program") as refused:
         await calls[operation]()
+    assert refused.value.unreadable is not None
+    assert (refused.value.unreadable.key, refused.value.unreadable.item) == ({"PK": "ROOM#a", "SK": "META"}, before)
     assert await stored_item(store) == before
 
 

@@ -151,6 +151,7 @@ class RevisedBinding(Binding[E]):
         raise ItemUnreadable(
             f"The upgrades of {self.entity.__name__} would move the item ({key_text}) to another key. "
             "Leave the fields of the key unchanged.",
+            f"The upgrades of {self.entity.__name__} would move it to another key.",
             key=key_text,
         )
 

@@ -140,7 +140,8 @@ class Revisions:
             raise ItemUnreadable(f"{upgrade} gives a value that no table can hold: {problem.message}") from problem
         except Exception as problem:
             raise ItemUnreadable(
-                f"{upgrade} failed for the item ({self._key_text(item)}): {problem!r}. Correct the step or the item."
+                f"{upgrade} failed for the item ({self._key_text(item)}): {problem!r}. Correct the step or the item.",
+                f"{upgrade} failed: {problem!r}.",
             ) from problem
         if result is not None:
             raise ItemUnreadable(

@@ -12,13 +12,14 @@ from msgspec import Struct
 
 from zataku.table.backend import expression as ex
 from zataku.table.backend.condition_evaluation import equal, holds
-from zataku.table.backend.errors import ConditionFailed, Conflict
+from zataku.table.backend.errors import ConditionFailed, Conflict, ItemUnreadable
 from zataku.table.backend.port import Backend, Row, TransactWrite, UpdateItem, Written
 from zataku.table.backend.table_schema import TableSchema
 from zataku.table.backend.values import unpack_row
 from zataku.table.schema.entity_bindings import Binding
 from zataku.table.schema.revised_bindings import ItemUpgrade, RevisedBinding
 from zataku.table.store.capacity_meter import MeteredCalls
+from zataku.table.store.row_readers import unreadable_item
 
 
 class OutdatedItem(Struct, frozen=True):
@@ -30,11 +31,18 @@ class OutdatedItem(Struct, frozen=True):
 
 
 def find_outdated(binding: Binding[Any], write: TransactWrite, row: Row | None) -> OutdatedItem | None:
-    """The old item that made a write fail; None when the write fails because of the item's content."""
+    """The old item that made a write fail; None when the write fails because of the item's content.
+
+    Raises `ItemUnreadable` with the item when it cannot be upgraded, or is of a later revision.
+    """
     if not isinstance(binding, RevisedBinding) or row is None:
         return None
     item = unpack_row(row)
-    upgraded = binding.upgrade_of(item) if binding.owns(item) else None
+    try:
+        upgraded = binding.upgrade_of(item) if binding.owns(item) else None
+    except ItemUnreadable as problem:
+        problem.unreadable = unreadable_item(binding.table, row, problem)
+        raise
     if upgraded is None or not (write.condition is None or holds(write.condition, upgraded.new)):
         return None
     return OutdatedItem(write.table, _label(binding), upgraded)
