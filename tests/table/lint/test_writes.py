@@ -44,6 +44,29 @@ def test_a_write_that_works_has_no_finding(rooms: Table):
     assert findings_of(rooms) == []
 
 
+def test_a_write_of_any_number_of_members_is_tried_with_one(rooms: Table):
+    room = room_of(rooms)
+
+    @rooms.write()
+    def write(state: Name = "open", *names: Name, **fields: Name) -> Plan[Any]:
+        """Put rooms in one state."""
+        return Plan(*(put(room(**{"room": name, "state": state, "floor": "1", **fields})) for name in names))
+
+    assert findings_of(rooms) == []
+
+
+def test_an_example_gives_the_members_of_a_write_of_any_number(rooms: Table):
+    room = room_of(rooms)
+
+    @rooms.write(example={"names": ("hall", "attic", "hall")})
+    def write(*names: Name) -> Plan[Any]:
+        """Put some rooms."""
+        return Plan(*(put(room(room=name, state="open", floor="1")) for name in names))
+
+    assert findings_of(rooms) == REFUSED
+    assert "one operation per item" in message_of(rooms)
+
+
 def test_an_edit_that_leaves_an_index_key_stale_is_reported(rooms: Table):
     room = room_of(rooms)
     floor = path(room, lambda it: it.floor)

@@ -1,6 +1,7 @@
 """Calls of access patterns with sample arguments, which show the keys that they read and write."""
 
 import inspect
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from string import ascii_lowercase
 from types import NoneType
@@ -85,17 +86,26 @@ def sample_plan(pattern: WritePattern[..., Any], *, distinct: bool = False) -> P
     example = pattern.metadata.example or {}
     try:
         hints = get_type_hints(pattern.function, include_extras=True)
+        signature = inspect.signature(pattern.function)
         arguments = {
-            name: example[name] if name in example else sample_value(name, hints[name])
-            for name, parameter in inspect.signature(pattern.function).parameters.items()
-            if name in example or parameter.default is parameter.empty
+            name: example[name] if name in example else _sample_argument(parameter, hints)
+            for name, parameter in signature.parameters.items()
+            if name in example or (parameter.default is parameter.empty and parameter.kind != parameter.VAR_KEYWORD)
         }
         if distinct:
             varied = ((at, name) for at, name in enumerate(arguments) if name not in example)
             arguments |= {name: _told_apart(arguments[name], hints[name], at) for at, name in varied}
-        return pattern.function(**arguments)
+        call = inspect.BoundArguments(signature, OrderedDict(arguments))
+        call.apply_defaults()
+        return pattern.function(*call.args, **call.kwargs)
     except Exception as problem:  # noqa: BLE001 - a design may raise anything, and the lint reports it
         return problem
+
+
+def _sample_argument(parameter: inspect.Parameter, hints: Mapping[str, Any]) -> Any:
+    """A sample for a parameter; one member for a parameter that takes any number of them (`*names`)."""
+    sample = sample_value(parameter.name, hints[parameter.name])
+    return (sample,) if parameter.kind == parameter.VAR_POSITIONAL else sample
 
 
 def _told_apart(sample: Any, annotation: Any, position: int) -> Any:
