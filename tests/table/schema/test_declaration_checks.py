@@ -1,13 +1,15 @@
-"""A time to live is checked when it is declared: its attribute is stored, and is a number."""
+"""Times to live and defaults are checked when they are declared."""
 
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import field
 
 from tests.table.lint.findings import findings_of
-from zataku.table import DesignError, Entity, Table, open_embedded
+from zataku.table import DesignError, Entity, Nullable, Table, open_embedded
+from zataku.table.schema.entity import binding_of
 
 
 def table_with(annotation: Any, ttl: str = "expiresAt") -> Table:
@@ -42,3 +44,25 @@ async def test_a_store_refuses_a_time_to_live_that_no_entity_stores(tmp_path: Pa
     table = table_with(int, ttl="expires_at")
     with pytest.raises(DesignError, match="The time to live of Sessions is expires_at, which no entity stores"):
         await open_embedded(tmp_path / "store.db", [table])
+
+
+def order_with(annotation: Any, default: Any) -> type[Any]:
+    class Order(Entity, frozen=True, kw_only=True):
+        """An order."""
+
+        number: str
+        status: annotation = default
+
+    return Table("Orders").entity(pk="ORDER#{number}")(Order)
+
+
+@pytest.mark.parametrize("default", ["open", field(default_factory=str)], ids=["value", "factory"])
+def test_an_optional_field_that_would_be_read_as_its_default_is_refused(default: Any):
+    with pytest.raises(DesignError, match="Order.status is left out when it is None, and would be read as"):
+        order_with(str | None, default)
+
+
+def test_a_nullable_field_may_have_any_default():
+    order = order_with(Nullable[str | None], "open")
+    stored = binding_of(order)
+    assert stored.decode(stored.encode(order(number="1", status=None))) == order(number="1", status=None)

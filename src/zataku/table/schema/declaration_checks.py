@@ -5,6 +5,8 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 from uuid import UUID
 
+from msgspec.structs import FieldInfo, fields
+
 from zataku.table.backend.errors import DesignError
 from zataku.table.backend.values import KeyType
 from zataku.table.schema.codec import NUMBERS, StoredField, accepts_none, unwrap_annotation
@@ -32,6 +34,8 @@ def check_declaration(binding: "Binding[Any]") -> None:
         _check_template(binding, attribute, template)
     for field in binding.stored:
         _check_field(binding, field)
+    for declared in fields(binding.entity):
+        _check_default(binding, declared)
 
 
 def check_ttl(table: "Table") -> None:
@@ -101,6 +105,20 @@ def _check_field(binding: "Binding[Any]", field: StoredField) -> None:
         raise DesignError(f"{name} is left out when it is None. Give it a default, or make it Nullable.")
     if get_origin(unwrap_annotation(field.annotation)) in (set, frozenset):
         raise DesignError(f"{name} is a set, which is left out when it is empty. Give it a default.")
+
+
+def _check_default(binding: "Binding[Any]", declared: FieldInfo) -> None:
+    """Refuse a default that would be read where None was written."""
+    field = binding.fields[declared.name]
+    if field.required or field.keeps_null or not accepts_none(field.annotation) or declared.default is None:
+        return
+    if field.name in binding.key_fields:
+        # No item is stored without it.
+        return
+    raise DesignError(
+        f"{binding.entity.__name__}.{field.name} is left out when it is None, and would be read as its default. Give "
+        "it the default None, or make it Nullable."
+    )
 
 
 def _fits_key_type(key_type: KeyType, annotation: Any) -> bool:
