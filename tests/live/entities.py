@@ -1,5 +1,6 @@
 """Sample entities of live rooms, and the writes that prepare a room for a test."""
 
+from functools import partial
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -16,6 +17,8 @@ from zataku.live.moderation.writes import HostAction
 from zataku.live.samples import HOST
 from zataku.live.writes import create_room, take_room
 from zataku.table import ConditionFailed, Plan, Query, ResultUnknown, Store, TransactionCancelled
+from zataku.table.backend.port import PutItem
+from zataku.table.schema.entity import binding_of
 
 
 def uuid(number: int) -> str:
@@ -53,6 +56,13 @@ def comment(
         seq=seq_of(epoch, number),
         sender_id=sender,
     )
+
+
+async def store_unreadable(store: Store, unreadable: Comment) -> None:
+    """Store a comment as another program might: without text."""
+    item = binding_of(Comment).encode(unreadable) | {"content": ""}
+    request = PutItem(store.schema_of(Comment), item)
+    await store.calls("unreadable", partial(store.backend.write, request), repeatable=True)
 
 
 def comment_at(number: int, seconds: float, **fields: object) -> Comment:

@@ -6,9 +6,20 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from tests.live.entities import OTHER_ROOM_ID, ROOM_ID, comment, host_action, open_room, room, socket, uuid
+from tests.live.entities import (
+    OTHER_ROOM_ID,
+    ROOM_ID,
+    comment,
+    host_action,
+    open_room,
+    room,
+    socket,
+    store_unreadable,
+    uuid,
+)
 from tests.support.app_context import all_items, app_context, items_containing, user_identity
 from tests.support.manual_clock import ManualClock
+from tests.support.raw_items import raw_items
 from tests.support.stores import START
 from zataku.errors import Conflict, Unavailable
 from zataku.live.design import DEPARTURES, TABLES, Comment, Room, comments_of, moderation, room_now
@@ -100,10 +111,10 @@ class RacingRemovalStore:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    async def each(self, query: Query[Any]) -> AsyncIterator[Any]:
+    async def each(self, query: Query[Any], **options: Any) -> AsyncIterator[Any]:
         if query.fingerprint() == comments_of(MINE).fingerprint():
             await self._store.write(remove_own_comment(MINE, comment(1).comment_id, OTHER, START + 1, None))
-        async for item in self._store.each(query):
+        async for item in self._store.each(query, **options):
             yield item
 
     def __getattr__(self, name: str) -> Any:
@@ -133,6 +144,15 @@ async def test_comments_in_the_rooms_of_others_become_anonymous(
     other = await strict.get(Comment.key(room_id=ROOM_ID, comment_id=comment(2).comment_id), strong=True)
     assert other == comment(2, sender=OTHER)
     assert isinstance(await strict.get(room_now(ROOM_ID)), Room)
+
+
+async def test_comments_that_cannot_be_read_are_removed_too(
+    strict: Store, clock: ManualClock, registry: RoomRegistryStub
+):
+    for room_id in (MINE, ROOM_ID):
+        await store_unreadable(strict, comment(7, room_id=room_id, sender=ME))
+    await remove_account(strict, clock, registry)
+    assert [item for item in await raw_items(strict) if MINE in item or ACCOUNT in item] == []
 
 
 async def test_upvotes_stay_counted_and_blocks_of_others_stay(

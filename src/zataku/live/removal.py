@@ -42,7 +42,19 @@ from zataku.live.server_commands import EraseSender
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.system import AppContext, Remove
-from zataku.table import Condition, ConditionFailed, Key, Plan, Store, TransactionCancelled, delete, path, put
+from zataku.table import (
+    Condition,
+    ConditionFailed,
+    Key,
+    Plan,
+    Store,
+    TransactionCancelled,
+    UnreadableItem,
+    WrittenUnreadable,
+    delete,
+    path,
+    put,
+)
 
 _sender = path(Comment, lambda comment: comment.sender_id)
 _nickname = path(Comment, lambda comment: comment.nickname)
@@ -96,10 +108,7 @@ async def _delete_room(store: Store, room_id: RoomId) -> None:
     senders = store.each(anonymous_senders_in(room_id))
     await _delete_items(store, (_sender_key(it) async for it in senders))
     await store.delete(HostNames.key(room_id=room_id))
-    await _delete_items(
-        store,
-        (Comment.key(room_id=room_id, comment_id=it.comment_id) async for it in store.each(comments_of(room_id))),
-    )
+    await _delete_items(store, _comment_keys(store, room_id))
     # After the comments: a comment that is taken back until then leaves a mark. Marks are read strongly consistent.
     await _delete_items(store, (_entry_key(mark) async for mark in store.each(marks_of(room_id))))
     await _delete_items(store, (_entry_key(entry) async for entry in store.each(moderation_of(room_id))))
@@ -108,6 +117,15 @@ async def _delete_room(store: Store, room_id: RoomId) -> None:
         (Connection.key(connection_id=it.connection_id) async for it in store.each(connections_in(room_id))),
     )
     await store.delete(Room.key(room_id=room_id))
+
+
+async def _comment_keys(store: Store, room_id: RoomId) -> AsyncIterator[Key[Comment]]:
+    """The keys of all comments of a room, also of those that cannot be read."""
+    unreadable: list[UnreadableItem] = []
+    async for it in store.each(comments_of(room_id), unreadable=unreadable.append):
+        yield Comment.key(room_id=room_id, comment_id=it.comment_id)
+    for item in unreadable:
+        yield Comment.key(room_id=room_id, comment_id=item.key["commentId"])
 
 
 def _entry_key(entry: Block | Upvotes | LogEntry | Mark) -> Key[Any]:
@@ -165,8 +183,8 @@ async def _anonymise_comments(store: Store, sender: SenderId) -> set[RoomId]:
         room_ids.add(found.room_id)
         try:
             await store.update(key, _sender.remove(), _nickname.set(ANONYMOUS), when=_sender.equals(sender))
-        except ConditionFailed:
-            # It was deleted or made anonymous in between.
+        except (ConditionFailed, WrittenUnreadable):
+            # It was deleted or made anonymous in between, or it is anonymous now but cannot be read.
             continue
     return room_ids
 
