@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from zataku.table.backend.port import IndexState
-from zataku.table.backend.schema_diff import PlannedChange, compare_tables
+from zataku.table.backend.schema_diff import PlannedChange, check_table_change, compare_tables
 from zataku.table.schema.table import Table
 from zataku.table.store_factory import dynamodb_backend
 from zataku.table.store_url import StoreUrl, open_store
@@ -16,7 +16,10 @@ _POLL_SECONDS = 0.2
 
 
 async def planned_changes(url: StoreUrl, tables: Sequence[Table], env: str) -> list[PlannedChange]:
-    """The changes that `apply_changes` would make. Changes nothing, also beside a running server."""
+    """The changes that `apply_changes` would make. Changes nothing, also beside a running server.
+
+    Raises `SchemaRefused` for a table that cannot follow its design.
+    """
     schemas = [table.schema(env) for table in tables]
     if url.path is not None:
         from zataku.table.embedded import EmbeddedBackend
@@ -26,9 +29,14 @@ async def planned_changes(url: StoreUrl, tables: Sequence[Table], env: str) -> l
         file = EmbeddedBackend(url.path, read_only=True)
         try:
             await file.start(())
-            diffs = compare_tables(schemas, await file.stored_tables())
+            stored = await file.stored_tables()
         finally:
             await file.close()
+        diffs = compare_tables(schemas, stored)
+        by_name = {table.name: table for table in stored}
+        for schema in schemas:
+            if schema.name in by_name:
+                check_table_change(by_name[schema.name], schema)
         return [
             PlannedChange(diff.table, f"{diff.table}: {difference}.", "follow the design, which loses no item")
             for diff in diffs

@@ -102,3 +102,13 @@ def test_an_embedded_store_follows_its_design_without_loss(host: CommandLine) ->
     assert "Nothing is deleted. There is no terminal" in result.err
     assert "match their designs" in host.good(*command, "--yes")
     assert "there is nothing to do" in host.good(*command)
+
+
+def test_a_file_whose_table_cannot_follow_its_design_gets_no_plan(host: CommandLine) -> None:
+    async def create() -> None:
+        await (await open_embedded(Path("zataku.db"), [Table("ReadingCircle", pk="PK", sk="OtherSK")])).close()
+
+    asyncio.run(create())
+    result = host("store", "apply", "--store", "zataku.db")
+    assert (result.code, result.out) == (1, "")
+    assert "The keys of ReadingCircle have changed, which a stored table cannot follow." in result.err
