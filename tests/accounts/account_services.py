@@ -1,5 +1,6 @@
 """Account services on a store, with shortcuts for guests, users and their credentials."""
 
+from functools import partial
 from typing import TypeAlias
 
 from argon2 import PasswordHasher
@@ -9,10 +10,12 @@ from tests.support.manual_clock import ManualClock
 from zataku.accounts.authentication import Authenticator
 from zataku.accounts.secrets import Secret, Token
 from zataku.accounts.service import Accounts
-from zataku.platform.design import Account
+from zataku.platform.design import Account, ApiKey, Session
 from zataku.platform.identity import Identity
 from zataku.platform.limits import AccountId
 from zataku.table import Store
+from zataku.table.backend.port import PutItem
+from zataku.table.schema.entity import binding_of
 
 PASSWORD = Secret("correct horse")
 OTHER_PASSWORD = Secret("battery staple")
@@ -40,6 +43,12 @@ class AccountHarness(Struct):
     async def user(self, name: str = "Hana", guest: Identity | None = None) -> tuple[Account, Token]:
         """A guest who signs up: the account and the token of its session."""
         return await self.accounts.sign_up(guest or self.guest(), name, PASSWORD, "Firefox")
+
+    async def damage(self, credential: Session | ApiKey) -> None:
+        """Store a session or key as another program might: with a time that is a text."""
+        item = binding_of(type(credential)).encode(credential) | {"createdAt": "yesterday"}
+        request = PutItem(self.store.schema_of(type(credential)), item)
+        await self.store.calls("damage", partial(self.store.backend.write, request), repeatable=True)
 
     async def authenticate_session(self, token: Token) -> Identity | None:
         """The identity of a session; None when it is not valid."""

@@ -9,7 +9,7 @@ from zataku.accounts.removal import AccountRemoval
 from zataku.accounts.secrets import Token
 from zataku.clock import now_ms
 from zataku.platform import writes
-from zataku.platform.design import Account, Job, Session, account, everything_of, job, owner_of_name
+from zataku.platform.design import Account, ApiKey, Job, Session, account, everything_of, job, owner_of_name
 from zataku.platform.identity import Identity
 from zataku.platform.limits import GUEST_TTL, SECOND, AccountId, expiry
 
@@ -63,6 +63,16 @@ async def test_removal_deletes_everything_and_frees_the_name(harness: AccountHar
     assert (tombstone.role, tombstone.name, tombstone.password) == ("guest", None, None)
     assert await harness.store.get(owner_of_name("Hana")) is None
     assert (await harness.user("Hana"))[0].account_id != user.account_id
+
+
+async def test_sessions_and_keys_that_cannot_be_read_are_deleted_too(harness: AccountHarness) -> None:
+    user, due = await deleted_user(harness)
+    for item in await remaining_items(harness, user.account_id):
+        if isinstance(item, Session | ApiKey):
+            await harness.damage(item)
+    await removal(harness).run(due)
+    (tombstone,) = await remaining_items(harness, user.account_id)
+    assert isinstance(tombstone, Account)
 
 
 async def test_an_old_guest_cookie_does_not_revive_a_removed_account(harness: AccountHarness) -> None:

@@ -301,3 +301,20 @@ async def test_api_keys_and_guests_cannot_change_an_account(harness: AccountHarn
     ):
         with pytest.raises(Forbidden):
             await attempt
+
+
+async def test_a_session_or_key_that_cannot_be_read_hides_no_other_and_authenticates_nobody(
+    harness: AccountHarness,
+) -> None:
+    user, token = await harness.user()
+    (damaged_session,) = await harness.accounts.sessions.of(user)
+    key_token, damaged_key = await harness.accounts.keys.create(user.account_id, "bot", frozenset())
+    await harness.damage(damaged_session)
+    await harness.damage(damaged_key)
+    assert await harness.authenticate_session(token) is None
+    with pytest.raises(Unauthorized, match="The API key is not valid"):
+        await harness.authenticate_key(key_token)
+    signed_in, _ = await harness.accounts.sign_in("Hana", PASSWORD, "")
+    _, created = await harness.accounts.keys.create(user.account_id, "other", frozenset())
+    assert len(await harness.accounts.sessions.of(signed_in)) == 1
+    assert await harness.accounts.keys.of(user.account_id) == [created]

@@ -1,7 +1,7 @@
 """API keys: credentials of programs that act for a user, within scopes."""
 
 from zataku.accounts.secrets import Token
-from zataku.accounts.sessions import CredentialListener, account_gone, ignore_ended
+from zataku.accounts.sessions import CredentialListener, account_gone, ignore_ended, report_unreadable
 from zataku.accounts.table_writes import write_once
 from zataku.clock import Clock, now_ms
 from zataku.errors import Conflict, InvalidRequest
@@ -44,7 +44,7 @@ class ApiKeys:
 
     async def of(self, account_id: AccountId) -> list[ApiKey]:
         """The keys of an account, the newest first."""
-        keys = [key async for key in self._store.each(keys_of(account_id))]
+        keys = [key async for key in self._store.each(keys_of(account_id), unreadable=report_unreadable)]
         return sorted(keys, key=lambda key: (key.created_at, key.key_hash), reverse=True)
 
     async def revoke(self, account_id: AccountId, key_hash: str) -> None:

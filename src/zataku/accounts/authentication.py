@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from zataku.accounts.cookies import Cookies, language_in
 from zataku.accounts.secrets import Token, key_token
-from zataku.accounts.sessions import SessionCutoff
+from zataku.accounts.sessions import SessionCutoff, report_unreadable
 from zataku.accounts.table_writes import BackgroundWrites, write_if_met
 from zataku.clock import Clock, now_ms
 from zataku.errors import Unauthorized
@@ -170,7 +170,7 @@ class Authenticator:
 
     async def _session(self, account_id: AccountId, digest: str) -> tuple[Session, Account] | tuple[None, None]:
         keys: list[Key[Any]] = [session(account_id, digest), account(account_id)]
-        used, owner = await self._store.get_many(keys)
+        used, owner = await self._store.get_many(keys, unreadable=report_unreadable)
         if not isinstance(used, Session) or not isinstance(owner, Account) or not _is_signed_up(owner):
             return None, None
         # DynamoDB may delete an expired item late.
@@ -179,7 +179,7 @@ class Authenticator:
 
     async def _key(self, account_id: AccountId, digest: str) -> tuple[ApiKey, Account] | tuple[None, None]:
         keys: list[Key[Any]] = [api_key(account_id, digest), account(account_id)]
-        used, owner = await self._store.get_many(keys)
+        used, owner = await self._store.get_many(keys, unreadable=report_unreadable)
         if not isinstance(used, ApiKey) or not isinstance(owner, Account) or not _is_signed_up(owner):
             return None, None
         ended = used.expires_at is not None and used.expires_at * SECOND <= now_ms(self._clock)

@@ -11,7 +11,7 @@ from zataku.clock import Clock, now_ms
 from zataku.platform import writes
 from zataku.platform.design import Account, ApiKey, Job, Session, account, everything_of
 from zataku.platform.limits import AccountId, JobKind, System
-from zataku.table import Store
+from zataku.table import Key, Store, UnreadableItem
 
 Remove = Callable[[AccountId], Awaitable[None]]
 """Removes everything that an account owns in one system."""
@@ -49,7 +49,8 @@ class AccountRemoval:
             raise ExceptionGroup("Not everything of the account could be removed yet.", failures)
 
     async def _remove_credentials(self, account_id: AccountId) -> None:
-        items = [item async for item in self._store.each(everything_of(account_id))]
+        unreadable: list[UnreadableItem] = []
+        items = [item async for item in self._store.each(everything_of(account_id), unreadable=unreadable.append)]
         sessions = [
             Session.key(account_id=item.account_id, token_hash=item.token_hash)
             for item in items
@@ -58,7 +59,9 @@ class AccountRemoval:
         keys = [
             ApiKey.key(account_id=item.account_id, key_hash=item.key_hash) for item in items if isinstance(item, ApiKey)
         ]
-        await self._store.write_many(delete=[*sessions, *keys])
+        # Whatever else is stored for the account: the account itself can be read.
+        rest = [Key(Session, item.key["PK"], item.key["SK"], {}) for item in unreadable]
+        await self._store.write_many(delete=[*sessions, *keys, *rest])
 
     async def _remove_account(self, account_id: AccountId) -> None:
         deleted: Account | None = await self._store.get(account(account_id))

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import msgspec
+import structlog
 
 from zataku.accounts.secrets import Token
 from zataku.accounts.table_writes import write_once
@@ -11,10 +12,12 @@ from zataku.errors import Unauthorized
 from zataku.platform import writes
 from zataku.platform.design import Account, Session, sessions_of
 from zataku.platform.limits import AccountId
-from zataku.table import Millis, Store
+from zataku.table import Millis, Store, UnreadableItem
 
 MAX_SESSIONS = 20
 _MAX_USER_AGENT_LENGTH = 200
+
+log = structlog.stdlib.get_logger()
 
 CredentialListener = Callable[[AccountId, str | None], None]
 """Called with the hash of a session or key that ends, or None for all sessions of an account, to close its sockets."""
@@ -22,6 +25,11 @@ CredentialListener = Callable[[AccountId, str | None], None]
 
 def ignore_ended(account_id: AccountId, credential_hash: str | None) -> None:
     """The listener of a process without sockets."""
+
+
+def report_unreadable(credential: UnreadableItem) -> None:
+    """Log a session or key that cannot be read. It authenticates nobody, and must not hide the others."""
+    log.error("credential_unreadable", kind=credential.entity, account=credential.key["PK"], problem=credential.reason)
 
 
 def account_gone() -> Unauthorized:
@@ -62,7 +70,8 @@ class Sessions:
 
     async def of(self, user: Account) -> list[Session]:
         """The valid sessions of a user, the last used first."""
-        stored = [session async for session in self._store.each(sessions_of(user.account_id))]
+        sessions = self._store.each(sessions_of(user.account_id), unreadable=report_unreadable)
+        stored = [session async for session in sessions]
         valid = [session for session in stored if session.generation == user.generation]
         return sorted(valid, key=lambda session: (session.last_used_at, session.token_hash), reverse=True)
 

@@ -6,6 +6,7 @@ from typing import Protocol, TypeAlias
 
 from zataku.accounts.administration import no_such_account
 from zataku.accounts.service import Accounts
+from zataku.accounts.sessions import report_unreadable
 from zataku.errors import Conflict, NotFound
 from zataku.platform.design import Account, Session, account, owner_of_name, sessions_of
 from zataku.platform.identity import Identity
@@ -62,7 +63,8 @@ class AccountDirectory:
     async def sessions(self, account_id: AccountId, admin: Identity) -> AccountSessions:
         """The sessions of an account, including those that are signed out but have not expired."""
         owner = await self._account(account_id)
-        sessions = [session async for session in self._store.each(sessions_of(account_id))]
+        stored = self._store.each(sessions_of(account_id), unreadable=report_unreadable)
+        sessions = [session async for session in stored]
         sessions.sort(key=lambda session: (-session.last_used_at, session.token_hash))
         return AccountSessions(account=_view(owner), sessions=[_session(each, owner, admin) for each in sessions])
 
