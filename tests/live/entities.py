@@ -58,10 +58,11 @@ def comment(
     )
 
 
-async def store_unreadable(store: Store, unreadable: Comment) -> None:
-    """Store a comment as another program might: without text."""
-    item = binding_of(Comment).encode(unreadable) | {"content": ""}
-    request = PutItem(store.schema_of(Comment), item)
+async def store_unreadable(store: Store, unreadable: Comment | Room) -> None:
+    """Store a comment or room as another program might: without text or name."""
+    damage = {"content": ""} if isinstance(unreadable, Comment) else {"name": ""}
+    item = binding_of(type(unreadable)).encode(unreadable) | damage
+    request = PutItem(store.schema_of(type(unreadable)), item)
     await store.calls("unreadable", partial(store.backend.write, request), repeatable=True)
 
 

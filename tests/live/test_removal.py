@@ -155,6 +155,12 @@ async def test_comments_that_cannot_be_read_are_removed_too(
     assert [item for item in await raw_items(strict) if MINE in item or ACCOUNT in item] == []
 
 
+async def test_a_room_that_cannot_be_read_is_removed_too(strict: Store, clock: ManualClock, registry: RoomRegistryStub):
+    await store_unreadable(strict, room(CLOSED, HOST))
+    await remove_account(strict, clock, registry)
+    assert [item for item in await raw_items(strict) if CLOSED in item or ACCOUNT in item] == []
+
+
 async def test_upvotes_stay_counted_and_blocks_of_others_stay(
     strict: Store, clock: ManualClock, registry: RoomRegistryStub
 ):

@@ -70,9 +70,13 @@ def removal(context: AppContext) -> Remove:
     """The removal of an account. A room is deleted after all that is in it, so that a repeated removal finds it."""
 
     async def remove(account_id: AccountId) -> None:
-        async for room in context.store.each(newest_rooms_of(HostId(account_id))):
+        unreadable: list[UnreadableItem] = []
+        async for room in context.store.each(newest_rooms_of(HostId(account_id)), unreadable=unreadable.append):
             await _close_room(context, account_id, room)
             await _delete_room(context.store, room.room_id)
+        for item in unreadable:
+            # No owner could read it to close it.
+            await _delete_room(context.store, RoomId(item.key["roomId"]))
         room_ids = await _anonymise_comments(context.store, SenderId(account_id))
         await _anonymise_moderation(context.store, SenderId(account_id), context.random)
         await _notify_rooms(context, account_id, room_ids)

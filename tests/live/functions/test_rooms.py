@@ -1,9 +1,9 @@
-"""Codes of rooms: each leads to one open room, or to the one that had it last and has ended."""
+"""Lists of rooms, and codes: each leads to one open room, or to the one that had it last and has ended."""
 
 from collections.abc import Iterable
 from random import Random
 
-from tests.live.entities import MIDORI, OTHER_ROOM_ID, ROOM_ID, room
+from tests.live.entities import MIDORI, OTHER_ROOM_ID, ROOM_ID, room, store_unreadable
 from tests.support.stores import START
 from zataku.clock import instant_ms
 from zataku.live.design import room_now
@@ -59,3 +59,11 @@ async def test_the_code_of_an_open_room_is_not_given_again(embedded: Store) -> N
     created = await CreateRoomFunction(embedded)(MIDORI, "Talk", START, codes)
     assert created.code is None
     assert [it.room_id for it in await GetUserRoomsFunction(embedded).by_code(CODE)] == [ROOM_ID]
+
+
+async def test_a_room_that_cannot_be_read_hides_no_other_of_its_host_or_with_its_code(embedded: Store) -> None:
+    await store_unreadable(embedded, room(ROOM_ID, code=CODE))
+    await embedded.put(room(OTHER_ROOM_ID, code=CODE))
+    rooms = GetUserRoomsFunction(embedded)
+    assert [it.room_id for it in (await rooms(MIDORI, None)).items] == [OTHER_ROOM_ID]
+    assert [it.room_id for it in await rooms.by_code(CODE)] == [OTHER_ROOM_ID]

@@ -3,6 +3,8 @@
 from random import Random
 from uuid import uuid4
 
+import structlog
+
 from zataku.clock import instant_ms
 from zataku.errors import InvalidRequest, Unavailable
 from zataku.live.design import Room, RoomByCode, newest_rooms_of, room, room_now, rooms_by_code
@@ -10,11 +12,13 @@ from zataku.live.errors import room_not_found
 from zataku.live.functions import Function
 from zataku.live.limits import Epoch, HostId, RoomCode, RoomId, RoomName
 from zataku.live.writes import close_room, create_room, release_code
-from zataku.table import BadCursor, BadInput, ConditionFailed, Page, ResultUnknown
+from zataku.table import BadCursor, BadInput, ConditionFailed, Page, ResultUnknown, UnreadableItem
 
 ROOM_PAGE_SIZE = 50
 MAX_CODE_ATTEMPTS = 8
 MAX_ROOMS_PER_CODE = 10
+
+log = structlog.get_logger(__name__)
 
 
 class CreateRoomFunction(Function):
@@ -70,13 +74,19 @@ def _random_code(random: Random) -> RoomCode:
     return str(random.randrange(100_000, 1_000_000))
 
 
+def _report(unreadable: UnreadableItem) -> None:
+    """Log a room that cannot be read. It must not hide the others of its host or with its number."""
+    log.error("room_unreadable", room=unreadable.key["roomId"], problem=unreadable.reason)
+
+
 class GetUserRoomsFunction(Function):
     """Finds rooms by their host, their id, or their code."""
 
     async def __call__(self, host_id: HostId, after: str | None) -> Page[Room]:
         """A page of the host's rooms, newest first."""
+        query = newest_rooms_of(host_id)
         try:
-            return await self._store.page(newest_rooms_of(host_id), limit=ROOM_PAGE_SIZE, after=after)
+            return await self._store.page(query, limit=ROOM_PAGE_SIZE, after=after, unreadable=_report)
         except BadCursor:
             raise InvalidRequest(
                 "`after` is not a cursor of this list. Take it from `next` of the page before."
@@ -100,7 +110,8 @@ class GetUserRoomsFunction(Function):
     async def by_code(self, code: RoomCode) -> list[Room]:
         """The open rooms with a code, or without one the room that had it last and has ended."""
         entries = await self._store.page(rooms_by_code(code), limit=MAX_ROOMS_PER_CODE)
-        found = await self._store.get_many([Room.key(room_id=entry.room_id) for entry in entries.items])
+        keys = [Room.key(room_id=entry.room_id) for entry in entries.items]
+        found = await self._store.get_many(keys, unreadable=_report)
         rooms = [it for it in found if it is not None and it.code == code]
         ended = sorted((it for it in rooms if it.status == "CLOSED"), key=lambda it: it.created_at)
         return [it for it in rooms if it.status == "OPEN"] or ended[-1:]
