@@ -71,6 +71,7 @@ def test_the_store_is_in_the_data_folder_unless_it_is_set():
         (r'data = "a\u0000b"', r"^zataku\.toml, data: .* no path or address can have"),
         ("body_limit = 1", r"Expected `int` >= 1024"),
         ("port = !", r"^zataku\.toml cannot be read: .*line 1, column 8"),
+        pytest.param("port = " + "[" * 20_000, r"^zataku\.toml cannot be read: .*recursion", id="nested-without-end"),
     ],
 )
 def test_an_invalid_setting_is_refused_with_its_source_and_advice(text: str, message: str):

@@ -274,7 +274,7 @@ def _read_file(config_file: str | None) -> dict[str, object]:
         raise BadSetting(
             f"There is no file {path}. Check --config and {ENVIRONMENT_PREFIX}CONFIG.", file=str(path)
         ) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as problem:
         raise BadSetting(f"{path} cannot be read: {problem}.", file=str(path)) from None
     for name in loaded:
         if name not in NAMES:
