@@ -11,6 +11,8 @@ from bench.attack.outcome import Outcome, combined
 
 SLOWDOWN = 3
 """How many times longer the audience may wait during an attack than in the quieter of the quiet phases."""
+WHOLE = "all attacks"
+"""The row for what the audience waited in all of them together."""
 MIN_MESSAGES = 100_000
 """What all attacks send together at least; a part of them has no such goal."""
 MEMORY_RATIO = 0.75
@@ -104,17 +106,19 @@ def exchanges(result: Result) -> bytes:
 def _wait_rows(result: Result, name: str, waits: Callable[[Phase], list[float]]) -> list[report.Row]:
     # Of a phase that still suffers from the last attack nothing may be measured.
     quiet = min(quantile(waits(phase), 0.99) for phase in result.quiet)
+    by_attack = {phase.name: waits(phase) for phase in result.attacks}
+    whole = [wait for found in by_attack.values() for wait in found]
     return [
         report.row(
-            f"{phase.name}: p99 of {name}",
-            ours=quantile(waits(phase), 0.99),
+            f"{attack}: p99 of {name}",
+            ours=quantile(found, 0.99),
             peer=quiet,
             peer_name=QUIET,
             unit="ms",
             aim=round(1 / SLOWDOWN, 3),
             more_is_better=False,
         )
-        for phase in result.attacks
+        for attack, found in {WHOLE: whole, **by_attack}.items()
     ]
 
 
