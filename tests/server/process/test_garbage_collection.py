@@ -14,7 +14,9 @@ from zataku.server.process.garbage_collection import (
     MAX_SECONDS,
     QUIET_SECONDS,
     QUIET_SOCKETS,
-    collection_while_quiet,
+    TICKS_PER_NEXT,
+    YOUNG_SECONDS,
+    bounded_collection,
 )
 
 
@@ -33,7 +35,7 @@ def full_collections() -> Generator[list[int]]:
 
 class Node:
     def __init__(self) -> None:
-        self.itself = self
+        self.itself: Node | None = self
 
 
 def create_garbage(nodes: int) -> None:
@@ -43,7 +45,7 @@ def create_garbage(nodes: int) -> None:
 
 async def test_a_quiet_server_collects_everything_in_each_interval(full_collections: list[int]):
     clock = ManualClock()
-    async with collection_while_quiet(clock, lambda: QUIET_SOCKETS):
+    async with bounded_collection(clock, lambda: QUIET_SOCKETS):
         at_start = len(full_collections)
         for _ in range(2 * int(QUIET_SECONDS / CHECK_SECONDS)):
             await clock.wait_for_sleepers()
@@ -53,7 +55,7 @@ async def test_a_quiet_server_collects_everything_in_each_interval(full_collecti
 
 async def test_a_busy_server_collects_only_young_objects_for_an_hour(full_collections: list[int]):
     clock = ManualClock()
-    async with collection_while_quiet(clock, lambda: QUIET_SOCKETS + 1):
+    async with bounded_collection(clock, lambda: QUIET_SOCKETS + 1):
         at_start = len(full_collections)
         survivors = [Node() for _ in range(100_000)]
         create_garbage(100_000)
@@ -67,9 +69,24 @@ async def test_a_busy_server_collects_only_young_objects_for_an_hour(full_collec
         survivors.clear()
 
 
+async def test_objects_that_replace_others_do_not_pile_up_in_the_young_generations():
+    clock, nodes = ManualClock(), [Node() for _ in range(20_000)]
+    async with bounded_collection(clock, lambda: QUIET_SOCKETS + 1):
+        # As many are freed as are created, so that Python collects nothing by itself.
+        for number in range(len(nodes)):
+            nodes[number].itself = None
+            nodes[number] = Node()
+        assert len(gc.get_objects(generation=0)) > len(nodes)
+        await clock.wait_for_sleepers(2)
+        await clock.advance(YOUNG_SECONDS)
+        assert len(gc.get_objects(generation=0)) < len(nodes) / 10
+        await clock.advance(YOUNG_SECONDS * TICKS_PER_NEXT)
+        assert len(gc.get_objects(generation=1)) < len(nodes) / 10
+
+
 async def test_what_the_start_has_created_is_not_visited_again():
     frozen, thresholds = gc.get_freeze_count(), gc.get_threshold()
-    async with collection_while_quiet(ManualClock(), lambda: 0):
+    async with bounded_collection(ManualClock(), lambda: 0):
         assert gc.get_freeze_count() > frozen
     assert gc.get_threshold() == thresholds
 
@@ -77,7 +94,7 @@ async def test_what_the_start_has_created_is_not_visited_again():
 @pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="only glibc can be asked for it")
 async def test_memory_that_is_scattered_over_the_heap_goes_back_to_the_system():
     clock = ManualClock()
-    async with collection_while_quiet(clock, lambda: 0):
+    async with bounded_collection(clock, lambda: 0):
         before = resident_megabytes()
         blocks = [bytes(4096) for _ in range(20_000)]
         kept = blocks[::100]

@@ -10,6 +10,7 @@ Afterwards free memory goes back to the system: after a crowd of slow readers it
 import asyncio
 import ctypes
 import gc
+import itertools
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
@@ -19,6 +20,14 @@ YOUNG_OBJECTS = 700
 """New objects until the youngest generation is collected, as in Python itself. It takes less than a millisecond."""
 YOUNG_COLLECTIONS = 10
 """Such collections until the next generation is collected, too, which takes a few milliseconds."""
+YOUNG_SECONDS = 0.05
+"""The longest time between two collections of the youngest generation.
+
+Python counts how many more objects were created than freed. Thousands of sockets whose timers and futures are replaced
+keep that at zero, and what is young meanwhile grows to tens of thousands of objects, which one collection then visits.
+"""
+TICKS_PER_NEXT = 4
+"""Every so many of these collections take the next generation, too."""
 NEVER = 1 << 30
 CHECK_SECONDS = 20.0
 QUIET_SOCKETS = 250
@@ -32,19 +41,29 @@ _libc = ctypes.CDLL(None)
 
 
 @asynccontextmanager
-async def collection_while_quiet(clock: Clock, count_sockets: Callable[[], int]) -> AsyncGenerator[None]:
-    """Never visit again what the start has created, and collect everything else only while the server is quiet."""
+async def bounded_collection(clock: Clock, count_sockets: Callable[[], int]) -> AsyncGenerator[None]:
+    """Never visit again what the start has created, young objects often, and everything else while it is quiet."""
     thresholds = gc.get_threshold()
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, YOUNG_COLLECTIONS, NEVER)
-    collecting = asyncio.create_task(_collect_while_quiet(clock, count_sockets))
+    tasks = [
+        asyncio.create_task(collect)
+        for collect in (_collect_young(clock), _collect_while_quiet(clock, count_sockets))
+    ]
     try:
         yield
     finally:
-        collecting.cancel()
-        await asyncio.wait([collecting])
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
         gc.set_threshold(*thresholds)
+
+
+async def _collect_young(clock: Clock) -> None:
+    for tick in itertools.count(1):
+        await clock.sleep(YOUNG_SECONDS)
+        gc.collect(1 if tick % TICKS_PER_NEXT == 0 else 0)
 
 
 async def _collect_while_quiet(clock: Clock, count_sockets: Callable[[], int]) -> None:

@@ -18,7 +18,7 @@ import uvicorn
 
 from zataku.server.http.request_context import RequestContextReader
 from zataku.server.http.startup_gate import MAX_HEADER_BYTES, StartupGate
-from zataku.server.process.garbage_collection import collection_while_quiet
+from zataku.server.process.garbage_collection import bounded_collection
 from zataku.server.process.logs import configure_logging
 from zataku.server.process.open_connections import ConnectionLimits, OpenConnections
 from zataku.server.settings import Settings
@@ -58,7 +58,7 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
     async def open_and_collect() -> AsyncGenerator[Application]:
         async with open_application(settings, public_url=public_url, loopback=loopback) as application:
             services = application.services
-            async with collection_while_quiet(services.context.clock, lambda: services.realtime.hub.socket_count):
+            async with bounded_collection(services.context.clock, lambda: services.realtime.hub.socket_count):
                 yield application
 
     gate = StartupGate(open_and_collect, settings.proxies)
