@@ -159,16 +159,17 @@ async def test_refused_messages_of_an_address_beyond_a_limit_slow_down_their_soc
         for _ in range(count):
             await session.receive_text('{"t":"pass","to":"live/1","what":1}')
 
-    # Ten are allowed and three are refused at once; each further refusal costs a pause.
+    # Ten are allowed and three are refused at once; each further refusal costs a longer pause.
     await receive_transients(13)
     assert connection.pauses == []
-    await receive_transients(2)
-    assert connection.pauses == [1, 1]
+    await receive_transients(4)
+    assert connection.pauses == [1, 2, 4, 4]
+    # Five are allowed after a second, after which the next pause is short, and one is refused at once.
     await clock.advance(1)
     await receive_transients(6)
-    assert connection.pauses == [1, 1]
-    await receive_transients(1)
-    assert connection.pauses == [1, 1, 1]
+    assert connection.pauses == [1, 2, 4, 4]
+    await receive_transients(2)
+    assert connection.pauses == [1, 2, 4, 4, 1, 2]
 
 
 async def test_control_frames_and_fragments_of_an_address_pause_their_sockets():

@@ -85,6 +85,42 @@ async def test_a_conversation_does_not_wait_for_a_flush_while_another_room_is_wr
     assert written(crowd) == 500
 
 
+async def test_a_small_room_does_not_wait_until_a_large_one_is_written():
+    hub, _ = make_hub(LIMITS)
+    crowd, few = open_room(hub, 50), open_room(hub, 8, "live/2")
+    hub.broadcast("live/1", b"crowd")
+    hub.broadcast("live/2", b"few")
+    progress = [(written(crowd), written(few))]
+    for _ in range(4):
+        await asyncio.sleep(0)
+        progress.append((written(crowd), written(few)))
+    # Half of each slice is for the one that began first, until the other is written.
+    assert progress == [(10, 0), (15, 5), (22, 8), (32, 8), (42, 8)]
+
+
+async def test_small_rooms_do_not_hold_up_a_large_one_for_ever():
+    hub, _ = make_hub(LIMITS)
+    crowd = open_room(hub, 50)
+    hub.broadcast("live/1", b"crowd")
+    for number in range(8):
+        few = open_room(hub, 5, f"live/few-{number}")
+        hub.broadcast(f"live/few-{number}", b"few")
+        await asyncio.sleep(0)
+        assert (written(few), written(crowd)) == (5, 10 + 5 * (number + 1))
+
+
+async def test_a_socket_of_two_rooms_gets_both_messages_in_order():
+    hub, _ = make_hub(LIMITS)
+    open_room(hub, 50)
+    _, of_both = open_socket(hub, "live/1", "live/2", name="both")
+    few = open_room(hub, 3, "live/2")
+    hub.broadcast("live/1", b"crowd")
+    hub.broadcast("live/2", b"few")
+    await take_turns(20)
+    assert of_both.payloads == [b"crowd", b"few"]
+    assert written(few) == 3
+
+
 async def test_a_conversation_in_a_large_room_waits_for_the_flush_while_the_room_is_written():
     hub, clock = make_hub(LIMITS)
     room = open_room(hub, 500)

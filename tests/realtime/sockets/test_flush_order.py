@@ -11,7 +11,7 @@ from zataku.realtime.messages import EventsMissed
 from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.socket import Socket
 
-NAMES = ("ann", "bob", "cho")
+NAMES = ("ann", "bob", "cho", "dan")
 TOPICS = ("live/1", "live/2")
 
 names, topics = st.sampled_from(NAMES), st.sampled_from(TOPICS)
@@ -86,6 +86,15 @@ class Model:
         ("broadcast", "bob", "live/1"),
     ],
     250,
+)
+@example(
+    [
+        *(("subscribe", name, "live/1") for name in NAMES),
+        ("subscribe", "dan", "live/2"),
+        ("broadcast", None, "live/1"),
+        ("broadcast", None, "live/2"),
+    ],
+    2,
 )
 @given(st.lists(steps, min_size=5, max_size=50), st.sampled_from([1, 2, 250]))
 def test_each_socket_gets_its_messages_in_order(calls: list[tuple[str, str | None, str | None]], sockets_per_turn: int):

@@ -70,6 +70,26 @@ async def test_a_tick_is_as_long_as_all_topics_that_are_busy_in_it_need():
     assert {len(connection.writes) for connection in connections} == {2}
 
 
+async def test_a_small_topic_does_not_wait_for_the_tick_of_a_large_one():
+    hub, clock = make_hub(SocketLimits(max_sockets_per_account=501, sockets_per_turn=501))
+    for _ in range(500):
+        open_socket(hub, "live/1")
+    _, few = open_socket(hub, "live/2")
+    for _ in range(2):
+        hub.broadcast("live/1", b"crowd")
+    for number in range(3):
+        hub.broadcast("live/2", b"%d" % number)
+    assert few.payloads == [b"0"]
+    await clock.advance(0.021)
+    assert few.payloads == [b"0", b"1", b"2"]
+    # Several waited, so that this is no conversation, and the tick of the large topic goes on.
+    hub.broadcast("live/1", b"crowd")
+    for number in range(3, 6):
+        await clock.advance(TICK)
+        hub.broadcast("live/2", b"%d" % number)
+        assert few.payloads[-1] == b"%d" % number
+
+
 async def test_a_topic_is_quiet_again_after_a_tick_without_a_message():
     hub, clock = make_hub()
     _, connection = open_socket(hub, "live/1")

@@ -1,6 +1,12 @@
-"""Writes to many sockets, spread over turns of the event loop: in each turn a slice of them is written."""
+"""Writes to many sockets, spread over turns of the event loop: in each turn a slice of them is written.
+
+Half of a slice is for the delivery that began first, the other half for the smallest ones, so that a small room does
+not wait until a large one is written.
+"""
 
 import asyncio
+import heapq
+import itertools
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
@@ -22,9 +28,13 @@ class _Delivery:
     def __init__(self, sockets: Sequence[Socket], write: WriteSockets, topics: Sequence[Subscribers]) -> None:
         self.sockets, self.write, self.topics, self.position = sockets, write, topics, 0
 
+    @property
+    def is_finished(self) -> bool:
+        return self.position == len(self.sockets)
+
 
 class Deliveries:
-    """Deliveries in progress, written in the order in which they began.
+    """Deliveries in progress. A socket is written in the order of its deliveries.
 
     `Socket.undelivered` and `Subscribers.undelivered` count them.
     """
@@ -32,6 +42,10 @@ class Deliveries:
     def __init__(self, sockets_per_turn: int) -> None:
         self._sockets_per_turn = self._left_in_turn = sockets_per_turn
         self._pending: deque[_Delivery] = deque()
+        """In the order in which they began. Finished ones may be among them, but not the first."""
+        self._smallest: list[tuple[int, int, _Delivery]] = []
+        """A heap of those that may overtake others, since none of these has a socket in common with them."""
+        self._numbers = itertools.count()
         self._next_turn: asyncio.Handle | None = None
         self._finished: asyncio.Future[None] | None = None
 
@@ -45,14 +59,19 @@ class Deliveries:
         admitted = 0 if self._pending else min(len(sockets), self._left_in_turn)
         self._left_in_turn -= admitted
         if admitted < len(sockets):
-            self._pending.append(_Delivery(sockets[admitted:], write, topics))
-            for subscribers in topics:
-                subscribers.undelivered += 1
-            for socket in sockets[admitted:]:
-                socket.undelivered += 1
+            self._add(_Delivery(sockets[admitted:], write, topics))
         if self._next_turn is None:
             self._next_turn = asyncio.get_running_loop().call_soon(self._begin_turn)
         return sockets[:admitted]
+
+    def _add(self, delivery: _Delivery) -> None:
+        self._pending.append(delivery)
+        if not any(socket.undelivered for socket in delivery.sockets):
+            heapq.heappush(self._smallest, (len(delivery.sockets), next(self._numbers), delivery))
+        for subscribers in delivery.topics:
+            subscribers.undelivered += 1
+        for socket in delivery.sockets:
+            socket.undelivered += 1
 
     def finish(self) -> None:
         """Write everything that is left at once."""
@@ -80,22 +99,32 @@ class Deliveries:
             self._next_turn = asyncio.get_running_loop().call_soon(self._begin_turn)
 
     def _write_turn(self) -> None:
+        self._write_part(self._pending[0], self._left_in_turn - self._left_in_turn // 2)
+        self._forget_finished()
         while self._pending and self._left_in_turn:
-            delivery = self._pending[0]
-            part = delivery.sockets[delivery.position : delivery.position + self._left_in_turn]
-            delivery.position += len(part)
-            self._left_in_turn -= len(part)
-            for socket in part:
-                socket.undelivered -= 1
-            try:
-                delivery.write([socket for socket in part if not socket.is_closed])
-            except Exception:  # what follows must still go out
-                log.exception("socket_write_failed")
-            if delivery.position == len(delivery.sockets):
-                self._pending.popleft()
-                for subscribers in delivery.topics:
-                    subscribers.undelivered -= 1
+            self._write_part(self._smallest[0][2] if self._smallest else self._pending[0], self._left_in_turn)
+            self._forget_finished()
         if not self._pending and self._finished is not None:
             if not self._finished.done():
                 self._finished.set_result(None)
             self._finished = None
+
+    def _write_part(self, delivery: _Delivery, count: int) -> None:
+        part = delivery.sockets[delivery.position : delivery.position + count]
+        delivery.position += len(part)
+        self._left_in_turn -= len(part)
+        for socket in part:
+            socket.undelivered -= 1
+        try:
+            delivery.write([socket for socket in part if not socket.is_closed])
+        except Exception:  # what follows must still go out
+            log.exception("socket_write_failed")
+        if delivery.is_finished:
+            for subscribers in delivery.topics:
+                subscribers.undelivered -= 1
+
+    def _forget_finished(self) -> None:
+        while self._pending and self._pending[0].is_finished:
+            self._pending.popleft()
+        while self._smallest and self._smallest[0][2].is_finished:
+            heapq.heappop(self._smallest)

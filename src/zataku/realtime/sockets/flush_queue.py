@@ -249,11 +249,16 @@ class FlushQueue:
         """True when a message waits for the flush; else it goes out now, and a tick begins."""
         now = self._clock.now()
         if subscribers.is_busy:
-            is_close = now - subscribers.written_at < self._tick_seconds / MIN_GAP_FRACTION
-            if subscribers.queued_count or not subscribers.immediate_credit or is_close or subscribers.undelivered:
+            gap = now - subscribers.written_at
+            # The tick is as long as all busy topics need: a small room need not wait for a large one.
+            is_own_tick_over = gap >= self._tick_seconds_for(len(subscribers.members))
+            is_close = gap < self._tick_seconds / MIN_GAP_FRACTION
+            may_go = is_own_tick_over or (subscribers.immediate_credit and not is_close)
+            if subscribers.queued_count or subscribers.undelivered or not may_go:
                 subscribers.queued_count += 1
                 return True
-            subscribers.immediate_credit -= 1
+            if not is_own_tick_over:
+                subscribers.immediate_credit -= 1
         else:
             self._begin_tick(subscribers)
         subscribers.written_at = now
@@ -281,7 +286,10 @@ class FlushQueue:
 
     def _next_tick_seconds(self) -> float:
         """The length of a tick, in proportion to the writes that its flush may need."""
-        limits, sockets = self._limits, sum([len(subscribers.members) for subscribers in self._busy])
+        return self._tick_seconds_for(sum([len(subscribers.members) for subscribers in self._busy]))
+
+    def _tick_seconds_for(self, sockets: int) -> float:
+        limits = self._limits
         seconds = max(limits.min_flush_seconds, sockets * limits.flush_seconds_per_socket)
         return min(seconds, limits.max_flush_seconds)
 

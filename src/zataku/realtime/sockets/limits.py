@@ -53,7 +53,9 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     address_excess_burst: float = 4000
     """Refused messages, control frames and fragments of all sockets of an address; browsers answer a ping at once."""
     excess_pause_seconds: float = 1
-    """How long nothing is read of a socket after each one beyond that: refusals of a crowd take time as well."""
+    """How long nothing is read of a socket after one beyond that: refusals of a crowd take time as well."""
+    max_excess_pause_seconds: float = 4
+    """The longest pause after a refusal. Each is twice as long as the one before, until a message is accepted."""
     max_backlog_bytes: int = 256 * 1024
     """What may be buffered for a slow reader before it gets a snapshot instead, and its next messages wait."""
     max_backlog_writes: int = 500
@@ -67,7 +69,7 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Messages to a busy topic within this time go out in one write."""
     flush_seconds_per_socket: float = 0.00004
     """Four times what a write takes, so that flushes leave most of the event loop to others: small rooms wait less."""
-    sockets_per_turn: int = 128
+    sockets_per_turn: int = 64
     """Sockets written in one turn of the event loop. The kernel takes about ten microseconds for each."""
     heartbeat_seconds: float = 4
     """The time between two heartbeats. A client that receives nothing for two of them opens another socket."""

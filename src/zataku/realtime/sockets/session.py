@@ -191,7 +191,8 @@ class SocketSession:
         """Count a control frame as a command and a fragment as a transient command; too many close the socket."""
         # Not as commands of the address: the heartbeats of a hall alone are many.
         self._spend(self._socket.command_bucket if is_control else self._socket.transient_bucket)
-        self._count_excess()
+        if self._is_excess():
+            self._socket.connection.pause(self._hub.limits.excess_pause_seconds)
 
     async def cancel(self) -> list[asyncio.Task[None]]:
         """Cancel joins and leaves: the socket has ended. Returns the commands that are still running."""
@@ -300,13 +301,14 @@ class SocketSession:
         """
         wait = self._spend(own, tokens)
         if wait:
-            self._count_excess()
+            self._count_refusal()
             return RateLimited("Too many messages. Wait a moment.", retry_after=round(wait, 3))
         wait = of_address.take(self._hub.clock.now(), tokens)
         if not wait:
+            self._socket.excess_pause = 0
             return None
         self._hub.counters.refused += 1
-        self._count_excess()
+        self._count_refusal()
         # Many wait for the same tokens.
         retry_after = round(max(wait, ADDRESS_RETRY_SECONDS), 3)
         return RateLimited("Too many messages come from your network. Wait a moment.", retry_after=retry_after)
@@ -320,10 +322,17 @@ class SocketSession:
             self._hub.close(self._socket, _POLICY_VIOLATION, "Too many messages.")
         return wait
 
-    def _count_excess(self) -> None:
-        """Count something that an address may send only so often; beyond that, its sockets are read more slowly."""
-        if self._socket.address_usage.excess_bucket.take(self._hub.clock.now()):
-            self._socket.connection.pause(self._hub.limits.excess_pause_seconds)
+    def _is_excess(self) -> bool:
+        """Count something that an address may send only so often; True beyond that."""
+        return self._socket.address_usage.excess_bucket.take(self._hub.clock.now()) > 0
+
+    def _count_refusal(self) -> None:
+        """Count a refused message; beyond what its address may send of them, a socket is read ever more slowly."""
+        if self._is_excess():
+            socket, limits = self._socket, self._hub.limits
+            seconds = max(limits.excess_pause_seconds, 2 * socket.excess_pause)
+            socket.excess_pause = min(seconds, limits.max_excess_pause_seconds)
+            socket.connection.pause(socket.excess_pause)
 
     def _refuse_invalid(self, error: RequestError) -> None:
         """Answer an invalid message, which costs more than a valid one."""

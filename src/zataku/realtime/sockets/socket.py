@@ -20,12 +20,14 @@ class Socket:
     `queue` is None except in ticks in which frames are queued for this socket alone. `is_plain` says that the socket
     has at most one subscription and no queue: it receives the same bytes as all others like it. `undelivered` counts
     the deliveries in progress that have not reached it, `unsent_writes` the writes since nothing was buffered.
+    `excess_pause` is how long its last pause after a refusal was, 0 when a message was accepted since.
     """
 
     __slots__ = (
         "address_usage",
         "command_bucket",
         "connection",
+        "excess_pause",
         "id",
         "identity",
         "is_closed",
@@ -57,6 +59,7 @@ class Socket:
         self.undelivered = 0
         self.unsent_writes = 0
         self.silent_checks = 0
+        self.excess_pause = 0.0
         self.is_closed = False
         self.command_bucket = TokenBucket(limits.commands_per_second, limits.command_burst, now)
         self.transient_bucket = TokenBucket(limits.transients_per_second, limits.transient_burst, now)

@@ -54,8 +54,8 @@ class TimedHttpProtocol(H11Protocol):
     stall_seconds: ClassVar[float] = 30.0
     """Seconds in which a peer must read something of a response."""
 
-    pipelining_seconds: ClassVar[float] = 0.005
-    """Seconds between a response and the next request, when that was sent before the response."""
+    pipelining_seconds: ClassVar[float] = 0.05
+    """Seconds between a response and the next request, when that was sent before the response: no browser does so."""
 
     limited_seconds: ClassVar[float] = 0.5
     """Seconds in which nothing is read after a response 429: refusing requests takes time as well."""

@@ -30,7 +30,7 @@ MAX_OPEN_FILES = 1 << 20
 CLOSED_WITHOUT_FILES = 256
 """How many idle connections are closed each second in which no file can be opened."""
 TICKS_PER_SECOND = 10
-SWITCH_SECONDS = 0.0005
+SWITCH_SECONDS = 0.0001
 """How long another thread keeps the interpreter from the event loop; by default Python waits ten times as long."""
 SHUTDOWN_SECONDS = 2
 """How long requests in progress may take, once sockets, rooms and jobs are handed over."""
