@@ -17,7 +17,7 @@ from bench.server_process import allow_sockets, print_progress
 
 PEOPLE = 200
 COMMENTS = 20_000
-QUIET_SECONDS = 20.0
+QUIET_SECONDS = 12.0
 _SLOW = ("unread-exports", "idle-connections", "slow-requests")
 WARM_UP: list[tuple[list[Attack], Size]] = [
     ([attack for attack in ATTACKS if attack.name not in _SLOW], "short"),
@@ -34,7 +34,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, help="randomness of the attackers; printed, so that a run can be repeated")
     parser.add_argument("--size", choices=("full", "short"), default="full", help="bounds of the attacks (%(default)s)")
     parser.add_argument("--people", type=int, default=PEOPLE, help="people in the audience (default %(default)s)")
-    parser.add_argument("--quiet", type=float, default=QUIET_SECONDS, help="seconds of a quiet phase (%(default)s)")
+    parser.add_argument("--quiet", type=float, default=QUIET_SECONDS, help="seconds of each quiet phase (%(default)s)")
     parser.add_argument("--folder", type=Path, default=Path("/var/tmp"), help="where the store is (%(default)s)")
     parser.add_argument("--save", action=argparse.BooleanOptionalAction, default=None, help="write README and results")
     return parser.parse_args()

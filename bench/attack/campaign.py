@@ -45,9 +45,18 @@ class Result(msgspec.Struct, kw_only=True):
         return [phase for phase in self.phases if phase.name == QUIET]
 
     @property
-    def attacks(self) -> list[Phase]:
-        """The phases with an attack that counts."""
-        return [phase for phase in self.phases if phase.name not in (QUIET, WARM_UP)]
+    def attacks(self) -> list[tuple[Phase, list[Phase]]]:
+        """The phases with an attack that counts, each with the quiet phases before and after it.
+
+        The speed of a virtual machine changes within minutes: an attack is compared with what was quiet beside it.
+        """
+        found: list[tuple[Phase, list[Phase]]] = []
+        for number, phase in enumerate(self.phases):
+            if phase.name not in (QUIET, WARM_UP):
+                before = [it for it in self.phases[:number] if it.name == QUIET][-1:]
+                after = [it for it in self.phases[number:] if it.name == QUIET][:1]
+                found.append((phase, before + after))
+        return found
 
 
 class Campaign:
@@ -66,7 +75,7 @@ class Campaign:
         quiet_seconds: float,
         warm_up: Sequence[tuple[Sequence[Attack], Size]] = (),
     ) -> Result:
-        """Run groups of attacks one after another, with a quiet phase before and after all of them.
+        """Run groups of attacks one after another, with a quiet phase before and after each of them.
 
         A warm-up runs attacks of some size before anything is measured: caches fill and the allocator takes its pools
         once, which is no leak.
@@ -78,7 +87,7 @@ class Campaign:
             before = self._health()
             for group in groups:
                 self._attack(group, " ".join(attack.name for attack in group), self._size)
-            self._phase(QUIET, _after(quiet_seconds))
+                self._phase(QUIET, _after(quiet_seconds))
             after = self._health()
         finally:
             self._audience.stop()

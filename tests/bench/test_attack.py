@@ -135,6 +135,14 @@ def test_a_quiet_phase_that_suffers_from_the_attack_excuses_nothing():
     }
 
 
+def test_an_attack_is_compared_with_the_quiet_phases_beside_it():
+    quiet, slower = phase(QUIET, 0.01), phase(QUIET, 0.02)
+    assert missed(result(quiet, phase("pongs", 0.029), slower, phase("headers", 0.059), slower)) == set()
+    assert missed(result(slower, phase("pongs", 0.031), quiet, phase("headers", 0.031), slower, slower)) == {
+        f"{attack}: p99 of {name}" for attack in ("pongs", "headers") for name in ("comments", "/api/home")
+    }
+
+
 def test_a_part_of_the_attacks_may_send_less():
     few = result(phase(QUIET), outcome=Outcome(messages=1))
     assert [row.case for row in rows(few, is_full_run=False) if row.met is False] == []
