@@ -65,9 +65,9 @@ class Deliveries:
         return sockets[:admitted]
 
     def _add(self, delivery: _Delivery) -> None:
-        self._pending.append(delivery)
-        if not any(socket.undelivered for socket in delivery.sockets):
+        if not self._pending or not any(socket.undelivered for socket in delivery.sockets):
             heapq.heappush(self._smallest, (len(delivery.sockets), next(self._numbers), delivery))
+        self._pending.append(delivery)
         for subscribers in delivery.topics:
             subscribers.undelivered += 1
         for socket in delivery.sockets:
@@ -113,10 +113,13 @@ class Deliveries:
         part = delivery.sockets[delivery.position : delivery.position + count]
         delivery.position += len(part)
         self._left_in_turn -= len(part)
+        open_sockets: list[Socket] = []
         for socket in part:
             socket.undelivered -= 1
+            if not socket.is_closed:
+                open_sockets.append(socket)
         try:
-            delivery.write([socket for socket in part if not socket.is_closed])
+            delivery.write(open_sockets)
         except Exception:  # what follows must still go out
             log.exception("socket_write_failed")
         if delivery.is_finished:

@@ -69,7 +69,7 @@ class SocketLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Messages to a busy topic within this time go out in one write."""
     flush_seconds_per_socket: float = 0.00004
     """Four times what a write takes, so that flushes leave most of the event loop to others: small rooms wait less."""
-    sockets_per_turn: int = 64
+    sockets_per_turn: int = 128
     """Sockets written in one turn of the event loop. The kernel takes about ten microseconds for each."""
     heartbeat_seconds: float = 4
     """The time between two heartbeats. A client that receives nothing for two of them opens another socket."""

@@ -48,8 +48,7 @@ async def bounded_collection(clock: Clock, count_sockets: Callable[[], int]) -> 
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS, YOUNG_COLLECTIONS, NEVER)
     tasks = [
-        asyncio.create_task(collect)
-        for collect in (_collect_young(clock), _collect_while_quiet(clock, count_sockets))
+        asyncio.create_task(collect) for collect in (_collect_young(clock), _collect_while_quiet(clock, count_sockets))
     ]
     try:
         yield
