@@ -19,10 +19,10 @@ from zataku.realtime.sockets.turn_queue import (
 class Workers:
     """A queue with some places in a turn, and the names of the work that was done."""
 
-    def __init__(self, per_turn: int = 2) -> None:
+    def __init__(self, per_turn: int = 2, turns_between_frequent: int = 0) -> None:
         self.loop = ManualLoop()
         self.done: list[str] = []
-        self._queue = TurnQueue(per_turn)
+        self._queue = TurnQueue(per_turn, turns_between_frequent)
 
     def do(self, name: str, address: str = "crowd", work: Work | None = None, *, is_frequent: bool = False) -> bool:
         loop = cast("asyncio.AbstractEventLoop", self.loop)
@@ -145,6 +145,27 @@ def test_those_who_send_much_have_a_place_in_some_turns_however_many_send_little
     turns = [workers.turn() for _ in range(8 * TURNS_PER_FREQUENT)]
     assert [len(names) for names in turns] == [1] * len(turns)
     assert sum(names[0].startswith("much") for names in turns) == 8
+
+
+def test_work_of_those_who_send_much_is_apart_and_others_come_in_between():
+    workers = Workers(per_turn=1, turns_between_frequent=2)
+    assert workers.do("much 0", is_frequent=True)
+    assert not workers.do("much 1", is_frequent=True)
+    assert not workers.do("much 2", is_frequent=True)
+    workers.do_later("little")
+    assert [workers.turn() for _ in range(7)] == [["little"], [], ["much 1"], [], [], ["much 2"], []]
+
+
+def test_work_of_those_who_send_much_is_apart_also_when_nothing_waits_in_between():
+    workers = Workers(per_turn=1, turns_between_frequent=2)
+    for number in range(3):
+        assert workers.do(f"much {number}", is_frequent=True)
+        workers.turn()
+        assert not workers.do("too soon", is_frequent=True)
+        workers.turn()
+        assert workers.turn() == ["too soon"]
+        for _ in range(3):
+            assert workers.turn() == []
 
 
 def test_those_who_send_much_leave_places_to_others_who_come_within_the_turn():

@@ -42,11 +42,13 @@ class TurnQueue:
     """Work that waits, at most `per_turn` of which is done in one turn of the loop.
 
     Connections that take few turns come before frequent ones, so that a person who sends one comment does not wait for
-    those who send without end. Among equals, the addresses take turns.
+    those who send without end. Among equals, the addresses take turns. After work of a frequent connection the next
+    `turns_between_frequent` have none: what has begun goes on meanwhile, and where nothing has, a turn takes no time.
     """
 
-    def __init__(self, per_turn: int) -> None:
+    def __init__(self, per_turn: int, turns_between_frequent: int = 0) -> None:
         self._per_turn = self._left_in_turn = per_turn
+        self._turns_between_frequent, self._turns_until_frequent = turns_between_frequent, 0
         self._reserved = per_turn // 4
         """Places that frequent connections leave to others who come within a turn."""
         self._infrequent, self._frequent = _AddressQueue(), _AddressQueue()
@@ -68,8 +70,12 @@ class TurnQueue:
         """
         if self._next_turn is None:
             self._pay_debt()
-        if self._infrequent or not self._left_in_turn or (is_frequent and self._frequent):
+        if self._infrequent or not self._left_in_turn:
             return False
+        if is_frequent:
+            if self._frequent or self._turns_until_frequent:
+                return False
+            self._turns_until_frequent = self._turns_between_frequent
         self._left_in_turn -= 1
         self._schedule_turn(loop)
         return True
@@ -100,11 +106,15 @@ class TurnQueue:
         self._turns += 1
         # Work that the work adds is for another turn.
         infrequent, frequent = self._infrequent.count, self._frequent.count
-        if self._turns % TURNS_PER_FREQUENT == 0:
-            frequent -= self._work_off(self._frequent, min(frequent, 1))
+        if self._turns_until_frequent:
+            self._turns_until_frequent -= 1
+            frequent = 0
+        done = self._work_off(self._frequent, min(frequent, 1)) if self._turns % TURNS_PER_FREQUENT == 0 else 0
         self._work_off(self._infrequent, min(infrequent, self._left_in_turn))
-        self._work_off(self._frequent, min(frequent, self._left_in_turn - self._reserved))
-        if self._infrequent or self._frequent or self._debt:
+        done += self._work_off(self._frequent, min(frequent - done, self._left_in_turn - self._reserved))
+        if done:
+            self._turns_until_frequent = self._turns_between_frequent
+        if self._infrequent or self._frequent or self._debt or self._turns_until_frequent:
             self._schedule_turn(loop)
 
     def _work_off(self, queue: "_AddressQueue", count: int) -> int:

@@ -26,6 +26,8 @@ log = structlog.stdlib.get_logger("zataku.access")
 
 CONNECTIONS_PER_TURN = 1
 """How many connections are parsed in one turn of the loop: the handling of a request takes about a millisecond."""
+TURNS_BETWEEN_FREQUENT = 3
+"""Turns after a request of a frequent connection in which no other of them begins: what has begun goes on meanwhile."""
 UPGRADE_SEARCH_BYTES = 2048
 """How much of what has arrived is searched for the header that asks for a socket."""
 MAX_DISCARDED_BYTES = 1024 * 1024

@@ -48,7 +48,7 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
     from zataku.realtime.sockets.limits import SocketLimits
     from zataku.realtime.sockets.session import uvicorn_options
     from zataku.realtime.sockets.turn_queue import TurnQueue
-    from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, TimedHttpProtocol
+    from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, TURNS_BETWEEN_FREQUENT, TimedHttpProtocol
     from zataku.table.lint import lint_disabled
 
     with nullcontext() if settings.env == "dev" else lint_disabled():
@@ -62,7 +62,8 @@ def run(settings: Settings, listening: socket.socket, *, public_url: str, loopba
                 yield application
 
     gate = StartupGate(open_and_collect, settings.proxies)
-    http = partial(TimedHttpProtocol, open_connections=open_connections, turns=TurnQueue(CONNECTIONS_PER_TURN))
+    turns = TurnQueue(CONNECTIONS_PER_TURN, TURNS_BETWEEN_FREQUENT)
+    http = partial(TimedHttpProtocol, open_connections=open_connections, turns=turns)
     config = uvicorn.Config(
         gate,
         lifespan="on",
