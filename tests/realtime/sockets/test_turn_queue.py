@@ -3,6 +3,7 @@
 import asyncio
 from typing import cast
 
+import pytest
 from structlog.contextvars import bound_contextvars, get_contextvars
 from structlog.testing import capture_logs
 
@@ -137,8 +138,9 @@ def test_those_who_send_little_come_before_those_who_send_much():
     assert workers.turn() == ["much 1", "much 2"]
 
 
-def test_those_who_send_much_have_a_place_in_some_turns_however_many_send_little():
-    workers = Workers(per_turn=1)
+@pytest.mark.parametrize("turns_between_frequent", [0, TURNS_PER_FREQUENT - 1])
+def test_those_who_send_much_have_a_place_in_some_turns_however_many_send_little(turns_between_frequent: int):
+    workers = Workers(1, turns_between_frequent)
     for number in range(100):
         workers.do_later(f"little {number}")
         workers.do_later(f"much {number}", is_frequent=True)

@@ -12,7 +12,7 @@ from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.session import uvicorn_options
 from zataku.realtime.sockets.turn_queue import TurnQueue
 from zataku.server.http.asgi import Receive, Scope, Send, send_json
-from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, TimedHttpProtocol
+from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, TURNS_BETWEEN_FREQUENT, TimedHttpProtocol
 from zataku.server.process.open_connections import ConnectionLimits, OpenConnections
 
 DEADLINE = 10.0
@@ -39,7 +39,7 @@ class HttpConnection:
         neighbour: "HttpConnection | None" = None,
     ) -> None:
         self.loop = ManualLoop() if neighbour is None else neighbour.loop
-        self.turns = TurnQueue(CONNECTIONS_PER_TURN) if neighbour is None else neighbour.turns
+        self.turns = TurnQueue(CONNECTIONS_PER_TURN, TURNS_BETWEEN_FREQUENT) if neighbour is None else neighbour.turns
         self.requests = 0
         self.parsed = 0
         options = uvicorn_options(SocketLimits())

@@ -12,7 +12,7 @@ from tests.server.http.http_connection import no_limits
 from tests.support.loop_time import LoopTime
 from zataku.realtime.sockets.turn_queue import TurnQueue
 from zataku.server.http.asgi import Receive, Scope, Send, send_json
-from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, TimedHttpProtocol
+from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, TURNS_BETWEEN_FREQUENT, TimedHttpProtocol
 
 HEADER_SECONDS, BODY_SECONDS = TimedHttpProtocol.header_seconds, TimedHttpProtocol.body_seconds
 DEADLINE = 10.0
@@ -28,7 +28,13 @@ class ObservedProtocol(TimedHttpProtocol):
     """A protocol that queues what has arrived, for the test to wait for."""
 
     def __init__(self, config: uvicorn.Config, arrivals: "asyncio.Queue[bytes]") -> None:
-        super().__init__(config, ServerState(), {}, open_connections=no_limits(), turns=TurnQueue(CONNECTIONS_PER_TURN))
+        super().__init__(
+            config,
+            ServerState(),
+            {},
+            open_connections=no_limits(),
+            turns=TurnQueue(CONNECTIONS_PER_TURN, TURNS_BETWEEN_FREQUENT),
+        )
         self._arrivals = arrivals
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]

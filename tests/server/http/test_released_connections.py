@@ -16,7 +16,7 @@ from zataku.realtime.sockets.limits import SocketLimits
 from zataku.realtime.sockets.session import uvicorn_options
 from zataku.realtime.sockets.turn_queue import TurnQueue
 from zataku.server.http.asgi import Receive, Scope, Send, send_json
-from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, TimedHttpProtocol
+from zataku.server.http.h11_protocol import CONNECTIONS_PER_TURN, TURNS_BETWEEN_FREQUENT, TimedHttpProtocol
 
 UPGRADE = (
     b"GET /socket HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -45,7 +45,7 @@ def observed(make: Callable[..., Any], made: list[weakref.ref[Any]]) -> Callable
 @pytest.mark.parametrize("request_bytes", [GET, UPGRADE], ids=["requests", "sockets"])
 async def test_a_crowd_that_has_left_is_not_left_to_the_garbage_collector(request_bytes: bytes):
     made: list[weakref.ref[Any]] = []
-    turns = TurnQueue(CONNECTIONS_PER_TURN)
+    turns = TurnQueue(CONNECTIONS_PER_TURN, TURNS_BETWEEN_FREQUENT)
     http = observed(partial(TimedHttpProtocol, open_connections=no_limits(), turns=turns), made)
     options = uvicorn_options(SocketLimits())
     options["ws"] = observed(options["ws"], made)
